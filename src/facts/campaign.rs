@@ -9,6 +9,10 @@ use super::message::MESSAGES;
 use super::rows::{Change, Table, fields};
 use crate::domain::campaign::{ApprovalContext, Artifact, Campaign, CampaignInput, CampaignTask, Lead};
 use crate::domain::{StepId, TurnId};
+use crate::wire::ServerFrame;
+
+/// The most leads of a frame.
+const MOST_LEADS: usize = 50;
 
 /// The campaigns.
 pub(super) static CAMPAIGNS: Table = Table::all("campaigns", "id::text");
@@ -34,6 +38,11 @@ fn campaign_row(campaign: &Campaign) -> Change {
     CAMPAIGNS.set(campaign.id, row(campaign, None))
 }
 
+/// The frame that shows a campaign.
+fn shown(campaign: &Campaign, content: &str) -> ServerFrame {
+    ServerFrame::Campaign { campaign: json!(campaign), content: content.to_owned() }
+}
+
 /// A campaign was made, or something of it changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CampaignChanged {
@@ -48,7 +57,9 @@ pub struct CampaignChanged {
 impl Fact for CampaignChanged {
     fn read(&self, to: &mut Reading<'_>) {
         let Self { campaign, input: _, what } = self;
-        to.rows(|_| [campaign_row(campaign)]).print(|| (format!("campaign {} {what}", campaign.id), campaign.name.clone()));
+        to.rows(|_| [campaign_row(campaign)])
+            .frame(|_| shown(campaign, what))
+            .print(|| (format!("campaign {} {what}", campaign.id), campaign.name.clone()));
     }
 }
 
@@ -65,6 +76,7 @@ impl Fact for CampaignTaskChanged {
     fn read(&self, to: &mut Reading<'_>) {
         let Self { task, what } = self;
         to.rows(|at| [CAMPAIGN_TASKS.set(task.id, row(task, Some(at.sequence)))])
+            .frame(|at| ServerFrame::CampaignTask { task: row(task, Some(at.sequence)), content: what.clone() })
             .print(|| (format!("campaign {}, task {} {what}", task.campaign_id, task.id), task.description.clone()));
     }
 }
@@ -82,6 +94,10 @@ impl Fact for LeadsKept {
     fn read(&self, to: &mut Reading<'_>) {
         let Self { leads, what } = self;
         to.rows(|at| leads.iter().map(|lead| LEADS.set(lead.id, row(lead, Some(at.sequence)))).collect::<Vec<_>>())
+            .frame(|at| {
+                let first = leads.iter().take(MOST_LEADS).map(|lead| row(lead, Some(at.sequence)));
+                ServerFrame::Lead { leads: first.collect(), count: leads.len(), content: what.clone() }
+            })
             .print(|| (format!("{} leads {what}", leads.len()), ""));
     }
 }
@@ -96,11 +112,17 @@ pub struct ArtifactKept {
 impl Fact for ArtifactKept {
     fn read(&self, to: &mut Reading<'_>) {
         let Self { artifact } = self;
-        to.rows(|at| [ARTIFACTS.set(artifact.id, row(artifact, Some(at.sequence)))]).print(|| {
-            let Artifact { campaign_id, artifact_type, artifact_key, version, source, .. } = artifact;
-            let what = format!("campaign {campaign_id}: {artifact_type} {artifact_key} version {version} kept, by {source}");
-            (what, artifact.content.chars().take(200).collect::<String>())
-        });
+        to.rows(|at| [ARTIFACTS.set(artifact.id, row(artifact, Some(at.sequence)))])
+            .frame(|at| {
+                let mut shown = fields(row(artifact, Some(at.sequence)));
+                shown.remove("content");
+                ServerFrame::Artifact { artifact: Value::Object(shown) }
+            })
+            .print(|| {
+                let Artifact { campaign_id, artifact_type, artifact_key, version, source, .. } = artifact;
+                let what = format!("campaign {campaign_id}: {artifact_type} {artifact_key} version {version} kept, by {source}");
+                (what, artifact.content.chars().take(200).collect::<String>())
+            });
     }
 }
 
@@ -166,6 +188,7 @@ impl Fact for ProposalRefused {
     fn read(&self, to: &mut Reading<'_>) {
         let Self { turn: _, step, why, campaign } = self;
         to.rows(|_| [campaign_row(campaign)])
+            .frame(|_| shown(campaign, why))
             .log(|_| [line("proposal_refused", json!({ "step": step, "why": why }), why.clone())])
             .print(|| (format!("campaign {}: a proposal was refused", campaign.id), why.clone()));
     }
@@ -190,6 +213,7 @@ impl Fact for CycleEnded {
     fn read(&self, to: &mut Reading<'_>) {
         let Self { turn: _, proposal, came, next, campaign } = self;
         to.rows(|_| [campaign_row(campaign)])
+            .frame(|_| shown(campaign, came))
             .log(|_| [line("cycle_ended", json!({ "proposal": proposal, "came": came, "next": next }), came.clone())])
             .print(|| (format!("campaign {}, cycle {} ended; {next}", campaign.id, campaign.cycles), came.clone()));
     }

@@ -16,10 +16,10 @@ use super::images;
 use super::said::{self, NotTaken};
 use super::visitor::Visitor;
 use crate::domain::todo::fits_one_message;
-use crate::domain::{ApprovalId, Channel, ConversationId, Decision};
+use crate::domain::{ApprovalId, CampaignId, Channel, ConversationId, Decision};
 use crate::facts::{Event, EventRecord};
 use crate::memory;
-use crate::store::{DecideError, Hint, NewMessage, StoreError, Theirs};
+use crate::store::{CampaignError, DecideError, Hint, NewMessage, StoreError, Theirs};
 use crate::wire::{ChangedList, ClientFrame, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_MESSAGE_BYTES, SentImage, ServerFrame};
 
 /// A socket's own buffers. With axum's default of 128 KiB each they would be most of what an idle
@@ -241,7 +241,9 @@ impl Socket {
     /// some of it was not heard.
     async fn read_on(&mut self, main: ConversationId) -> Result<(), SocketEnd> {
         self.catch_up_all().await?;
-        for list in [ChangedList::Tasks, ChangedList::Capabilities, ChangedList::Timer, ChangedList::Relay] {
+        for list in
+            [ChangedList::Tasks, ChangedList::Capabilities, ChangedList::Timer, ChangedList::Relay, ChangedList::Campaigns]
+        {
             self.send(&ServerFrame::Changed { list }).await?;
         }
         self.tell_waiting(main).await
@@ -335,6 +337,19 @@ impl Socket {
                 };
                 self.catch_up(conversation).await
             }
+            ClientFrame::Present { campaign } => self.note_presence(campaign).await,
+        }
+    }
+
+    /// Somebody watches over a campaign from here.
+    async fn note_presence(&mut self, campaign: CampaignId) -> Result<(), SocketEnd> {
+        let Some(campaigns) = self.visitor.campaigns() else {
+            return self.refuse("campaigns are the owner's", None).await;
+        };
+        match campaigns.present(campaign).await {
+            Ok(()) => Ok(()),
+            Err(CampaignError::Store(error)) => Err(error.into()),
+            Err(error) => self.refuse(&error.to_string(), None).await,
         }
     }
 

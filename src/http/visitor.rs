@@ -13,6 +13,7 @@ use chrono::{DateTime, Utc};
 use super::access::{self, CameBy, Guard, Visit};
 use super::{ConnectionLimits, Doors, Passwords};
 use crate::domain::{Profile, UserId, UserRole};
+use crate::faces::campaigns::Campaigns;
 use crate::model::Model;
 use crate::profiles::{Profiles, UnknownProfile};
 use crate::store::{StoreError, Theirs};
@@ -118,6 +119,11 @@ impl Visitor {
     /// A profile that is open to them.
     pub(super) fn profile(&self, name: &str) -> Result<Arc<Profile>, UnknownProfile> {
         self.house.doors.profiles.open_to(self.role(), name)
+    }
+
+    /// The campaigns, if they are theirs to steer.
+    pub(super) fn campaigns(&self) -> Option<&Campaigns> {
+        (self.role() == UserRole::Owner).then_some(&self.house.doors.campaigns)
     }
 
     /// The names of the profiles with which they have a main conversation.

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::domain::todo::KeptTimer;
 use crate::domain::{
-    ApprovalId, ApprovalState, Channel, Classification, ConversationId, Failure, Image, MessageId, ModelInfo, OperationKind,
-    OperationState, Origin, RefusalCode, Requests, Shown, ShownColumn, TaskId, ToolCallId, TurnId, TurnState,
+    ApprovalId, ApprovalState, CampaignId, Channel, Classification, ConversationId, Failure, Image, MessageId, ModelInfo,
+    OperationKind, OperationState, Origin, RefusalCode, Requests, Shown, ShownColumn, TaskId, ToolCallId, TurnId, TurnState,
 };
 
 /// The longest message a client may send, in bytes of UTF-8: files of 1 MiB, and words beside them.
@@ -87,6 +87,11 @@ pub enum ClientFrame {
         /// The main conversation when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         conversation: Option<ConversationId>,
+    },
+    /// Somebody is there and watches over a campaign: it holds for 40 seconds. For the owner.
+    Present {
+        /// The campaign.
+        campaign: CampaignId,
     },
 }
 
@@ -341,6 +346,34 @@ pub enum ServerFrame {
         /// True when it is gone.
         deleted: bool,
     },
+    /// A campaign was made, or something of it changed.
+    Campaign {
+        /// The campaign as it is now.
+        campaign: Value,
+        /// The change in words.
+        content: String,
+    },
+    /// A task of a campaign was made or changed.
+    CampaignTask {
+        /// The task as it is now.
+        task: Value,
+        /// The change in words.
+        content: String,
+    },
+    /// Leads of a campaign came in or changed.
+    Lead {
+        /// The leads as they are now, of many the first.
+        leads: Vec<Value>,
+        /// How many they are in all.
+        count: usize,
+        /// The change in words.
+        content: String,
+    },
+    /// A version of an artifact was kept. Its content is asked for.
+    Artifact {
+        /// The artifact, without its content.
+        artifact: Value,
+    },
     /// Tasks fell due and began a turn. Its `turn` frame came before, with words for the model.
     Fired {
         /// The turn.
@@ -417,6 +450,8 @@ pub enum ChangedList {
     Timer,
     /// `GET /api/relay/instances`.
     Relay,
+    /// `GET /api/campaigns`, and each of them.
+    Campaigns,
 }
 
 impl ChangedList {
@@ -426,6 +461,13 @@ impl ChangedList {
             "task_changed" | "reminder_given" => Some(Self::Tasks),
             "timer_changed" => Some(Self::Timer),
             "capability_installed" | "capability_changed" => Some(Self::Capabilities),
+            "campaign_changed"
+            | "campaign_task_changed"
+            | "leads_kept"
+            | "artifact_kept"
+            | "context_changed"
+            | "proposal_refused"
+            | "cycle_ended" => Some(Self::Campaigns),
             "instance_made" | "instance_moved" | "relay_message_kept" | "delivery_changed" => Some(Self::Relay),
             _ => None,
         }

@@ -1,6 +1,7 @@
 // One instance: its state and how it is steered, its to-dos, everything that was said, and a line to say something as the agent.
 
 import { h, keyed } from "../core/dom.js";
+import { oneAtATime } from "../core/one-at-a-time.js";
 import { localTime } from "../core/times.js";
 import { button } from "../ui/button.js";
 import { ask } from "../ui/dialog.js";
@@ -8,7 +9,7 @@ import { problemLine } from "../ui/section.js";
 import { errorState, waitingFor } from "../ui/states.js";
 import { takeOver } from "./compose.js";
 import { makeMessage, messageRow } from "./message.js";
-import { oneAtATime, steps } from "./rows.js";
+import { steps } from "./rows.js";
 import { relay as said } from "./words.js";
 
 /** Messages of one answer. */

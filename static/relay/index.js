@@ -2,6 +2,7 @@
 
 import { withRelay } from "../core/api-relay.js";
 import { h } from "../core/dom.js";
+import { oneAtATime } from "../core/one-at-a-time.js";
 import { styles } from "../core/styles.js";
 import { onChange } from "../core/watch.js";
 import { words } from "../core/words.js";
@@ -11,7 +12,6 @@ import { errorState } from "../ui/states.js";
 import { channelsSection } from "./channels.js";
 import { instanceDetail } from "./detail.js";
 import { instanceList } from "./list.js";
-import { oneAtATime } from "./rows.js";
 import { relay as said } from "./words.js";
 
 /** Between two looks at the channels, of which no frame tells. */

@@ -17,23 +17,3 @@ export const noSend = ({ state }) => (ENDED.includes(state) ? "ended" : state ==
 
 /** Rows for `keyed`: an instance is shown anew when something of it changed. */
 export const rowsOf = (instances) => instances.map((instance) => ({ key: instance.id, instance, told: JSON.stringify(instance) }));
-
-/** Calls `load` again and again, one at a time: what is asked for while one is under way is one more time after it. */
-export function oneAtATime(load) {
-  let under;
-  let again = false;
-  return function ask() {
-    if (under) {
-      again = true;
-      return under;
-    }
-    const run = async () => {
-      do {
-        again = false;
-        await load();
-      } while (again);
-    };
-    under = run().finally(() => (under = undefined));
-    return under;
-  };
-}

@@ -1,10 +1,10 @@
 // Tells a screen reader what came in: finished messages, failures and the state of the line, not each piece of text.
 
 import { oneLine } from "../core/text.js";
-import { words } from "../core/words.js";
+import { words, wordsOf } from "../core/words.js";
 
 const LONGEST = 600;
-const said = words.announced;
+const { announced: said } = await wordsOf("announced");
 
 /** A listener for the store that writes into `node`, an `aria-live` region. History is not read out, only what is new. */
 export function announcer(node) {

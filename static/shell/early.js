@@ -8,7 +8,7 @@
     ["vendor", "dompurify-3.4.18.min marked-18.2.1.esm"],
     ["ui", "code"],
     ["chat", "message file-block cut-text thumbnails turn-foot steps step-words ticked tool-card"],
-    ["core", "times format visible"],
+    ["core", "approvals times format visible"],
     ["ui", "exact section table chart-data table-text details menu"],
   ];
   const { src } = document.currentScript;

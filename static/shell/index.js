@@ -1,7 +1,6 @@
 // Puts the page together: the session, the rail, the line above, the dock, and the place that the address names.
 
 import { parseAddress } from "../core/address.js";
-import { waitingRows } from "../core/approvals.js";
 import { characterOf } from "../core/characters.js";
 import { createSession } from "../core/session.js";
 import { set, setting } from "../core/settings.js";
@@ -147,32 +146,8 @@ async function newChat() {
   dispatchEvent(new CustomEvent("write-message"));
 }
 
-/** Goes to the approval that waits, in its own conversation; to the inbox, if there are several or it is not known where. */
-async function toApproval({ detail: wanted }) {
-  const all = waitingRows(store.getState());
-  const rows = typeof wanted === "number" ? all.filter(({ conversation }) => conversation === wanted) : all;
-  const { shown } = store.getState();
-  const here = rows.find(({ conversation }) => conversation === shown);
-  if (here && inTalk()) {
-    dispatchEvent(new CustomEvent("see-approval"));
-    return;
-  }
-  const to = rows.length === 1 || typeof wanted === "number" ? rows[0] : undefined;
-  if (!to) {
-    router.go("approvals");
-    return;
-  }
-  try {
-    // Its rows first: what is gone to is there then.
-    await session.open(to.conversation);
-  } catch {
-    router.go("approvals");
-    return;
-  }
-  toChat(to.conversation);
-  // After the conversation has been shown.
-  setTimeout(() => dispatchEvent(new CustomEvent("see-approval")), 50);
-}
+/** Goes to the approval that waits, by code that comes when there is one; to the inbox, if that cannot be had. */
+const toApproval = ({ detail }) => import("./to-approval.js").then(({ goToApproval }) => goToApproval(detail, { session, router, inTalk, toChat })).catch(() => router.go("approvals"));
 
 const actions = {
   palette: async () => (await import("./palette.js")).openPalette({ places: places(), member: who.isMember(), workspace: store.getState(), entries: together(store.getState()), go: router.go, actions, inChat: inChat(), search: session.api.search }),

@@ -1,8 +1,10 @@
 // The dialog that names the keys of the page; `shortcuts.js` has what they do.
 
 import { h } from "../core/dom.js";
-import { words } from "../core/words.js";
+import { wordsOf } from "../core/words.js";
 import { openDialog } from "../ui/dialog.js";
+
+const { shortcuts: said } = await wordsOf("palette");
 
 /** The keys that `?` shows, and the name of what they do. */
 export const KEYS = [
@@ -22,9 +24,9 @@ export function showKeys() {
   if (document.querySelector("dialog:modal")) return;
   const rows = KEYS.flatMap(([keys, name]) => [
     h("dt", {}, keys.flatMap((key, index) => [index > 0 ? " " : "", h("kbd", {}, key)])),
-    h("dd", {}, words.shortcuts[name]),
+    h("dd", {}, said[name]),
   ]);
-  openDialog(words.shortcuts.title, [h("h2", {}, words.shortcuts.title), h("dl", { class: "shortcuts" }, rows)], {
+  openDialog(said.title, [h("h2", {}, said.title), h("dl", { class: "shortcuts" }, rows)], {
     "data-testid": "shortcuts",
   });
 }

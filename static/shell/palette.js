@@ -3,12 +3,14 @@
 
 import { capabilityList } from "../core/entries.js";
 import { h } from "../core/dom.js";
-import { words } from "../core/words.js";
+import { words, wordsOf } from "../core/words.js";
 import { isBusy } from "../core/state.js";
 import { mainState, shownState } from "../core/workspace.js";
 import { openDialog } from "../ui/dialog.js";
 import { iconOf } from "../ui/icons.js";
 import { showKeys } from "./keys.js";
+
+const { palette: kinds, shortcuts: keys } = await wordsOf("palette");
 
 const SHOWN = 30;
 const SEARCH_MS = 150;
@@ -27,7 +29,7 @@ export function foundEntries(found, known, go) {
   const named = new Map(found.filter(({ conversation }) => !known.has(conversation)).map((each) => [each.conversation, each.title]));
   return [...named].map(([id, title]) => ({
     text: title || words.dock.conversation(id),
-    kind: words.palette.conversation,
+    kind: kinds.conversation,
     icon: "chat",
     conversation: id,
     run: () => go("chat", String(id)),
@@ -36,14 +38,13 @@ export function foundEntries(found, known, go) {
 
 function allEntries({ places, member, workspace, entries, go, actions, inChat }) {
   const { conversations = [] } = mainState(workspace).lists.conversations?.entries ?? {};
-  const kinds = words.palette;
   return [
     ...places.map(({ id, title, icon }) => ({ text: title, kind: kinds.place, icon, run: () => go(id) })),
-    ...(member ? [] : [{ text: words.shortcuts.new, kind: kinds.action, icon: "plus", run: actions.new }, { text: words.shortcuts.search, kind: kinds.action, icon: "search", run: actions.search }]),
-    { text: words.shortcuts.write, kind: kinds.action, icon: "edit", run: actions.write },
-    ...(inChat ? [{ text: words.shortcuts.list, kind: kinds.action, icon: "list", run: actions.list }] : []),
+    ...(member ? [] : [{ text: keys.new, kind: kinds.action, icon: "plus", run: actions.new }, { text: keys.search, kind: kinds.action, icon: "search", run: actions.search }]),
+    { text: keys.write, kind: kinds.action, icon: "edit", run: actions.write },
+    ...(inChat ? [{ text: keys.list, kind: kinds.action, icon: "list", run: actions.list }] : []),
     ...(isBusy(shownState(workspace)) ? [{ text: words.dock.stop, kind: kinds.action, icon: "close", run: actions.stop }] : []),
-    { text: words.shortcuts.title, kind: kinds.action, icon: "more", run: showKeys },
+    { text: keys.title, kind: kinds.action, icon: "more", run: showKeys },
     ...conversations.map(({ id, title }) => ({
       text: title || words.dock.conversation(id),
       kind: kinds.conversation,
@@ -69,21 +70,21 @@ export function openPalette(context) {
   let chosen = 0;
   let found = [];
   let waits;
-  const list = h("div", { role: "listbox", id: "palette-list", "aria-label": words.palette.title });
-  const none = h("p", { class: "none", hidden: true }, words.palette.none);
+  const list = h("div", { role: "listbox", id: "palette-list", "aria-label": kinds.title });
+  const none = h("p", { class: "none", hidden: true }, kinds.none);
   const text = h("input", {
     type: "text",
     class: "input",
     role: "combobox",
     "aria-expanded": "true",
     "aria-controls": "palette-list",
-    "aria-label": words.palette.title,
+    "aria-label": kinds.title,
     "aria-autocomplete": "list",
     autocomplete: "off",
-    placeholder: words.palette.placeholder,
+    placeholder: kinds.placeholder,
     "data-testid": "palette",
   });
-  const dialog = openDialog(words.palette.title, [text, list, none], { class: "palette" });
+  const dialog = openDialog(kinds.title, [text, list, none], { class: "palette" });
   const run = (entry) => {
     dialog.close();
     entry?.run();

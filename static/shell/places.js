@@ -13,6 +13,7 @@ export const PLACES = [
   { id: "tasks", title: words.places.tasks, icon: "tasks", order: 2, open: true, load: () => import("../tasks/index.js") },
   { id: "relay", title: words.places.relay, icon: "M3 5h10v7H7l-3 2.5V12H3zM13 8h4v6.5h-1V17l-3-2.5H9V12", order: 2.7, load: () => import("../relay/index.js") },
   { id: "operator", title: words.places.operator, icon: "M3 4h14v9H3zM7 17h6M10 13v4", order: 2.8, load: () => import("../operator/index.js") },
+  { id: "campaigns", title: words.places.campaigns, icon: "M4 17V3h11l-2.5 3.5L15 10H4", order: 2.9, load: () => import("../campaigns/index.js") },
   { id: "capabilities", title: words.places.capabilities, icon: "capabilities", order: 3, load: () => import("../capabilities/index.js") },
   { id: "activity", title: words.places.activity, icon: "activity", order: 4, load: () => import("../activity/index.js") },
   { id: "settings", title: words.places.settings, icon: "settings", order: 5, open: true, load: () => import("../settings/index.js") },

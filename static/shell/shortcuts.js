@@ -31,8 +31,8 @@ export function listenForKeys({ actions, session, announce, inChat, now = () => 
     // A person who writes may have meant the field and not the turn.
     if (written !== "" && now() - pressed > AGAIN_MS) {
       pressed = now();
-      announce(words.shortcuts.stopAgain);
-      dispatchEvent(new CustomEvent("hint", { detail: words.shortcuts.stopAgain }));
+      announce(words.stopAgain);
+      dispatchEvent(new CustomEvent("hint", { detail: words.stopAgain }));
       return;
     }
     pressed = -Infinity;

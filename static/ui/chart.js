@@ -2,10 +2,12 @@
 
 import { h } from "../core/dom.js";
 import { styles } from "../core/styles.js";
-import { words } from "../core/words.js";
+import { wordsOf } from "../core/words.js";
 import { select } from "./forms.js";
 import { chartable, chartOf, MOST_SERIES } from "./chart-data.js";
 import { library } from "./script.js";
+
+const { chart: words } = await wordsOf("chart");
 
 const HEIGHT = 240;
 /** Lines are told apart by colour and by dashes, so that colour alone need not do it. */
@@ -30,7 +32,7 @@ export class RowsChart extends HTMLElement {
       const style = styles(import.meta.url, "../vendor/uplot-1.6.32.min.css", "chart.css");
       [this.UPlot] = await Promise.all([library("uplot-1.6.32.iife.min.js", "uPlot"), style]);
     } catch {
-      this.canvas.replaceChildren(h("p", { class: "problem", role: "alert" }, words.chart.broken));
+      this.canvas.replaceChildren(h("p", { class: "problem", role: "alert" }, words.broken));
       return;
     }
     this.draw();
@@ -53,13 +55,13 @@ export class RowsChart extends HTMLElement {
 
   pickers(xs, ys) {
     const named = (columns) => columns.map(({ index, name }) => [String(index), name]);
-    const up = ys.length > 1 && ys.length <= MOST_SERIES ? [...named(ys), [EVERY, words.chart.every]] : named(ys);
+    const up = ys.length > 1 && ys.length <= MOST_SERIES ? [...named(ys), [EVERY, words.every]] : named(ys);
     const pick = (label, options, value, changed) => h("label", { class: "chart-pick" }, h("span", {}, label), select(options, value, changed));
     return h(
       "div",
       { class: "chart-picks" },
-      pick(words.chart.up, up, this.y, (y) => ((this.y = y), this.draw())),
-      pick(words.chart.across, named(xs), String(this.x), (x) => ((this.x = Number(x)), this.draw())),
+      pick(words.up, up, this.y, (y) => ((this.y = y), this.draw())),
+      pick(words.across, named(xs), String(this.x), (x) => ((this.x = Number(x)), this.draw())),
     );
   }
 
@@ -72,7 +74,7 @@ export class RowsChart extends HTMLElement {
     const colours = [...this.legend.querySelectorAll("i")].map((mark) => getComputedStyle(mark).color);
     this.plot = new this.UPlot(this.options(chart, colours), dataOf(chart), this.canvas);
     const named = chart.series.map(({ name }) => name).join(", ");
-    const said = words.chart.said(words.chart.kind[chart.kind], named, this.table.columns[this.x].name, chart.x.length);
+    const said = words.said(words.kind[chart.kind], named, this.table.columns[this.x].name, chart.x.length);
     this.said.textContent = said;
     const drawn = this.canvas.querySelector("canvas");
     drawn.setAttribute("role", "img");

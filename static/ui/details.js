@@ -2,8 +2,11 @@
 // pane: what is opened next takes the place of what is shown.
 
 import { h } from "../core/dom.js";
+import { styles } from "../core/styles.js";
 import { words } from "../core/words.js";
 import { iconButton } from "./button.js";
+
+await styles(import.meta.url, "details.css");
 
 /** From this width on the pane stands beside the place. */
 const BESIDE = "(min-width: 72rem)";

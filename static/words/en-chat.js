@@ -1,4 +1,4 @@
-// English: turns, steps, rows, charts.
+// English: turns, steps, rows.
 
 export const chat = {
   code: { wrap: "Wrap", copy: "Copy", copied: "Copied", notCopied: "Not allowed" },
@@ -151,13 +151,5 @@ export const chat = {
     empty: "empty",
     open: "Show all of it",
     chart: "Chart",
-  },
-  chart: {
-    kind: { line: "Line", bars: "Bars" },
-    across: "Across",
-    up: "Up",
-    every: "All numbers",
-    broken: "The chart could not be loaded. The rows stand below.",
-    said: (kind, ys, x, count) => `${kind} of ${ys} by ${x}, ${count} points. The table below has the values.`,
   },
 };

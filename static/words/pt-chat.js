@@ -1,4 +1,4 @@
-// Português: voltas, passos, linhas, gráficos.
+// Português: voltas, passos, linhas.
 
 export const chat = {
   code: { wrap: "Quebrar", copy: "Copiar", copied: "Copiado", notCopied: "Não permitido" },
@@ -151,13 +151,5 @@ export const chat = {
     empty: "vazio",
     open: "Mostrar inteiro",
     chart: "Gráfico",
-  },
-  chart: {
-    kind: { line: "Linha", bars: "Barras" },
-    across: "Ao longo de",
-    up: "Altura",
-    every: "Todos os números",
-    broken: "O gráfico não pôde ser carregado. As linhas estão abaixo.",
-    said: (kind, ys, x, count) => `${kind} de ${ys} por ${x}, ${count} pontos. A tabela abaixo tem os valores.`,
   },
 };

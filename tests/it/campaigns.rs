@@ -132,6 +132,41 @@ async fn campaign_rests_while_nobody_is_there_and_asks_no_model() {
 }
 
 #[tokio::test]
+async fn campaign_begins_a_cycle_by_a_present_frame_and_shows_itself_in_frames() {
+    let desk = Desk::start(two_tasks()).await;
+    let conversation = desk.get("/1").await["campaign"]["conversation_id"].clone();
+    let mut page = desk.app.connect().await;
+    page.send(json!({"type": "present", "campaign": 7})).await;
+    let refused = page.until(|frame| frame["type"] == "error").await.pop().unwrap();
+    assert!(refused["content"].as_str().unwrap().contains("campaign 7"), "{refused}");
+    assert_eq!(desk.app.count("SELECT count(*) FROM turns").await, 0, "nobody is there for campaign 1");
+
+    desk.app.script([call("persist_artifact", note())]);
+    page.send(json!({"type": "present", "campaign": 1})).await;
+    page.until(|frame| frame["type"] == "changed" && frame["list"] == "campaigns").await;
+    let approval = desk.asked().await;
+    assert_eq!(desk.get("/1").await["watched"], true);
+    page.send(json!({"type": "resume", "after": 0, "conversation": conversation})).await;
+    desk.app.script([call("request_user_input", json!({"task": 2, "question": "tone", "text": "Formal?"}))]);
+    desk.decide(&approval, "approve").await;
+    let frames = page.until(|frame| frame["type"] == "campaign_task" && frame["task"]["status"] == "done").await;
+    let artifact = frames.iter().find(|frame| frame["type"] == "artifact").expect("the artifact is shown");
+    let shown = &artifact["artifact"];
+    assert_eq!(
+        (&shown["artifact_key"], &shown["version"], shown.get("content")),
+        (&json!("note"), &json!(1), None),
+        "{artifact}"
+    );
+    let all = page.until(|frame| frame["type"] == "campaign" && frame["campaign"]["waits_for"].is_string()).await;
+    assert!(all.last().unwrap()["seq"].is_i64(), "it is recorded");
+    desk.app.run_until_idle().await;
+    desk.ask(Method::POST, "/1/leads", Some(json!({"csv": "full_name,profile_url\nAda,https://example.com/ada\n"}))).await;
+    let lead = page.until(|frame| frame["type"] == "lead").await.pop().unwrap();
+    assert_eq!((&lead["count"], &lead["leads"][0]["full_name"]), (&json!(1), &json!("Ada")), "{lead}");
+    desk.check().await;
+}
+
+#[tokio::test]
 async fn campaign_pause_drops_the_answer_that_was_under_way_and_voids_contexts() {
     let desk = Desk::start(two_tasks()).await;
     let until = (desk.app.now() + chrono::TimeDelta::hours(1)).to_rfc3339();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use level3::domain::{ApprovalId, ConversationId, UserId};
+use level3::domain::{ApprovalId, CampaignId, ConversationId, UserId};
 use level3::wire::ClientFrame;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -359,6 +359,7 @@ fn frames(conversation: ConversationId, approval: ApprovalId) -> Vec<ClientFrame
         ClientFrame::Approve { approval, always: true },
         ClientFrame::Deny { approval, reason: None },
         ClientFrame::Resume { after: 0, conversation: Some(conversation) },
+        ClientFrame::Present { campaign: CampaignId(1) },
     ];
     let known = |frame: &ClientFrame| match frame {
         ClientFrame::Message { .. } => 0,
@@ -366,8 +367,9 @@ fn frames(conversation: ConversationId, approval: ApprovalId) -> Vec<ClientFrame
         ClientFrame::Approve { .. } => 2,
         ClientFrame::Deny { .. } => 3,
         ClientFrame::Resume { .. } => 4,
+        ClientFrame::Present { .. } => 5,
     };
-    assert_eq!(frames.iter().map(known).collect::<BTreeSet<_>>().len(), 5);
+    assert_eq!(frames.iter().map(known).collect::<BTreeSet<_>>().len(), 6);
     frames
 }
 

@@ -12,7 +12,7 @@ const { fitKeyboard } = await load("shell/viewport.js");
 const { default: en } = await load("words/en.js");
 const { default: pt } = await load("words/pt.js");
 const partOf = async (name) => [name, (await load(`words/en-${name}.js`)).default, (await load(`words/pt-${name}.js`)).default];
-const parts = await Promise.all(["activity", "approvals", "capabilities", "find", "settings", "tasks"].map(partOf));
+const parts = await Promise.all(["activity", "announced", "approvals", "campaigns", "capabilities", "chart", "find", "palette", "settings", "tasks"].map(partOf));
 
 test("an_address_is_a_place_and_what_is_below_it", () => {
   assert.deepEqual(parseAddress("#chat/7"), { place: "chat", parts: ["7"] });

@@ -32,6 +32,8 @@ export const SCREENS = [
   { name: "relay", hash: "#relay", steps: [sheet("relay"), shown("[data-place=relay] :is(l3-relay-instance, .error-state, [data-testid=empty]:not([hidden]))")] },
   { name: "relay_instance", hash: "#relay/7", steps: [shown(".relay-detail :is(l3-relay-message, .error-state)")] },
   { name: "operator", hash: "#operator", steps: [shown("[data-place=operator] :is(l3-operator-task, .error-state, [data-testid=empty]:not([hidden]))")] },
+  { name: "campaigns", hash: "#campaigns", steps: [sheet("campaigns"), shown("[data-place=campaigns] :is(l3-campaign-part, .error-state, [data-testid=empty]:not([hidden]))")] },
+  { name: "campaign", hash: "#campaigns/3", steps: [shown(".campaigns-detail :is(l3-campaign-part, .error-state)")] },
   { name: "capability", hash: "#capabilities/roman_numeral", steps: [shown("[data-testid=schema-form], .capability-detail .error-state")] },
   ...["Source", "Versions", "Tests", "What"].map((tab) => ({ name: `capability_${tab.toLowerCase()}`, hash: "#capabilities/roman_numeral", steps: [shown("[data-testid=schema-form], .capability-detail .error-state"), openTab(tab)] })),
   { name: "capabilities", hash: "#capabilities", steps: [sheet("capabilities")] },
@@ -44,7 +46,7 @@ export const SCREENS = [
 ];
 
 /** Places as they are seen while the server cannot be reached. */
-export const OFFLINE_SCREENS = ["chat", "approvals", "assistant", "tasks", "relay", "operator", "capabilities", "activity", "settings"].map((place) => ({ name: place, hash: `#${place}`, css: place === "chat" ? "l3-messages:not([hidden])" : `[data-place=${place}] .sheet` }));
+export const OFFLINE_SCREENS = ["chat", "approvals", "assistant", "tasks", "relay", "operator", "campaigns", "capabilities", "activity", "settings"].map((place) => ({ name: place, hash: `#${place}`, css: place === "chat" ? "l3-messages:not([hidden])" : `[data-place=${place}] .sheet` }));
 
 /** Screens that are there only in a window of some width. */
 export const PHONE_SCREENS = [

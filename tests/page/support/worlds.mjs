@@ -1,5 +1,6 @@
 // The words of the server of the screens' tests: a full world, and an empty one. In the shapes of `docs/api.md` and `docs/protocol.md`.
 
+import { campaignWorld, noCampaigns } from "./campaign-world.mjs";
 import { noOperator, operatorAnswers } from "./operator-world.mjs";
 import { noRelay, relayWorld } from "./relay-world.mjs";
 import { siteAnswers } from "./site-world.mjs";
@@ -101,6 +102,7 @@ export function fullWorld(now) {
       ...peopleAnswers(now),
       ...relayWorld(at).answers,
       ...operatorAnswers(at),
+      ...campaignWorld(at).answers,
       "/api/assistant": assistantAnswer(now),
       "/api/conversations/21/frames": { frames: leaFrames(at), before: null, from: null },
       ...workAnswers(at, capability("roman_numeral", "Converts numbers to Roman numerals.", { version: 2, versions: 2 })),
@@ -137,6 +139,7 @@ export function emptyWorld(now) {
       ...api,
       ...noRelay,
       ...noOperator,
+      ...noCampaigns,
       "/api/relay/instances/7": undefined,
       "/api/conversations": { conversations: [], next: null },
       "/api/tasks": { tasks: [], more: false },

@@ -1,0 +1,52 @@
+// The artifacts of a campaign: each with its versions, their content, and what differs from one to the next.
+
+import { h, keyed } from "../core/dom.js";
+import { lineDiff } from "../core/line-diff.js";
+import { shortTime } from "../core/times.js";
+import { exactDiff, exactNodes } from "../ui/exact.js";
+import { errorState, waitingFor } from "../ui/states.js";
+import { listSection, makePart, partRows } from "./part.js";
+import { campaigns as said } from "./words.js";
+
+/** The section: `{ node, put(artifacts) }`. Contents are asked for when a person opens one. */
+export function artifactsSection({ api, id, signal }) {
+  const { node, list, none } = listSection(said.artifacts, said.noArtifacts, "campaigns-artifacts");
+  const show = (artifact, host) => artifactRow(artifact, host, { api, id, signal });
+  const put = (artifacts) => {
+    none.hidden = artifacts.length > 0;
+    keyed(list, partRows(artifacts, ({ type, key }) => `${type} ${key}`, show), makePart);
+  };
+  return { node, put };
+}
+
+function artifactRow({ type, key, version, source }, host, { api, id, signal }) {
+  host.dataset.artifact = `${type} ${key}`;
+  const body = h("div", { class: "campaigns-versions" });
+  async function load() {
+    body.replaceChildren(waitingFor(load, 3));
+    try {
+      const { versions } = await api.artifactVersions(id, type, key);
+      if (!signal.aborted) body.replaceChildren(...versionNodes(versions));
+    } catch (error) {
+      if (!signal.aborted) body.replaceChildren(errorState(error.message, load));
+    }
+  }
+  const details = h("details", { "data-part": "versions" }, h("summary", { "data-part": "open" }, said.versions), body);
+  details.addEventListener("toggle", () => details.open && body.childElementCount === 0 && load());
+  const head = h("div", { class: "campaigns-head" }, h("strong", { dir: "auto" }, key), h("code", {}, type), h("span", { class: "campaigns-note" }, said.version(version), " · ", said.sources[source] ?? source));
+  return [head, details];
+}
+
+/** The newest whole, and before it each step that led there, the newest first. */
+function versionNodes(versions) {
+  const newest = versions.at(-1);
+  const nodes = [h("pre", { class: "plain", tabindex: "0", role: "region", "aria-label": said.content(newest.artifact_key, newest.version), dir: "auto" }, exactNodes(newest.content))];
+  for (let at = versions.length - 1; at > 0; at -= 1) {
+    const [before, after] = [versions[at - 1], versions[at]];
+    const diff = lineDiff(before.content, after.content);
+    const title = said.diffOf(before.version, after.version);
+    const who = `${said.sources[after.source] ?? after.source}, ${shortTime(after.created_at)}`;
+    nodes.push(h("p", { class: "campaigns-note" }, `${title} · ${who}`), diff === "" ? h("p", { class: "none" }, said.same) : exactDiff(diff, title));
+  }
+  return nodes;
+}

@@ -1,0 +1,55 @@
+// All that follows from what the server says of a campaign. Pure.
+
+/** The ways in which a person may steer a campaign now. */
+export const steps = ({ status }) => [...({ initializing: ["start"], active: ["pause"], paused: ["resume"] }[status] ?? []), "copy"];
+
+/** Why it stands still, in the server's words; undefined if it does not say. */
+export const whyOf = ({ reason, waits_for: waits, fault }) => [reason, waits, fault].filter(Boolean).join(" · ") || undefined;
+
+/**
+ * The tasks of what a person wrote: JSON (an array, or an object with `tasks`), else one description a line. Throws a `SyntaxError` for JSON
+ * that is none.
+ */
+export function tasksOf(text) {
+  const written = text.trim();
+  if (/^[[{]/.test(written)) {
+    const read = JSON.parse(written);
+    return Array.isArray(read) ? read : (read.tasks ?? []);
+  }
+  const lines = written.split("\n").map((line) => line.replace(/^\s*[-*]\s+/, "").trim());
+  return lines.filter(Boolean).map((description) => ({ description }));
+}
+
+/** A required effect in words: its kind and what it names. */
+export const effectWords = ({ kind, ...fields }) => [kind, ...Object.entries(fields).map(([name, value]) => `${name}=${typeof value === "object" ? JSON.stringify(value) : value}`)].join(" ");
+
+/** An address that a link may lead to; undefined for any other. */
+export const safeAddress = (text) => (/^https?:\/\//i.test(text) ? text : undefined);
+
+/** The cycles, the newest first, of both logs: each with its requests, what was refused, its proposal, verdict, effect and end. */
+export function cyclesOf(events, audit) {
+  const cycles = new Map();
+  const of = (turn) => {
+    if (!cycles.has(turn)) cycles.set(turn, { turn, requests: 0, refused: [], calls: [], evidence: [] });
+    return cycles.get(turn);
+  };
+  for (const { timestamp, kind, payload } of events) {
+    if (kind === "cycle_asked") {
+      const cycle = of(payload.turn);
+      cycle.at ??= timestamp;
+      cycle.requests += 1;
+      cycle.state = payload.state_sha256;
+    } else if (kind === "proposal_refused") of(payload.turn).refused.push(payload.why);
+    else if (kind === "campaign_task_changed" && payload.task?.status === "done" && cycles.size > 0) evidence([...cycles.values()].at(-1), payload.task);
+    else if (kind === "cycle_ended") {
+      const { turn, proposal, came, next } = payload;
+      Object.assign(of(turn), { at: of(turn).at ?? timestamp, ended: timestamp, proposal, came, next });
+    }
+  }
+  for (const { payload } of audit) if (payload.call !== undefined && cycles.has(payload.turn)) of(payload.turn).calls.push(payload);
+  return [...cycles.values()].reverse();
+}
+
+function evidence(cycle, { id, metadata }) {
+  for (const { effect, events = [] } of metadata?.evidence ?? []) cycle.evidence.push({ task: id, effect, events });
+}

@@ -1,0 +1,65 @@
+// The tasks of a campaign: what is still unproven, what proved the others, questions to the person, and what a person may do with each.
+
+import { h, keyed } from "../core/dom.js";
+import { button } from "../ui/button.js";
+import { ask } from "../ui/dialog.js";
+import { field, input } from "../ui/forms.js";
+import { listSection, makePart, partRows, stateWord } from "./part.js";
+import { effectWords } from "./rows.js";
+import { campaigns as said } from "./words.js";
+
+/** The section: `{ node, put(tasks) }`. `order(work)` does something and shows what came of it. */
+export function tasksSection({ api, id, order }) {
+  const { node, list, none } = listSection(said.tasks, said.noTasks, "campaigns-tasks-list");
+  const deed = (task, what, reason) => order(() => api.changeCampaignTask(id, task, what, reason));
+  const answer = (task, question, text) => order(() => api.answerCampaign(id, task, question, text));
+  const show = (task, host) => taskRow(task, host, { deed, answer });
+  const put = (tasks) => {
+    none.hidden = tasks.length > 0;
+    keyed(list, partRows(tasks, ({ id: task }) => task, show), makePart);
+  };
+  return { node, put };
+}
+
+function taskRow({ id, description, status, unproven = [], hindrance, metadata = {} }, host, { deed, answer }) {
+  host.dataset.task = id;
+  host.dataset.status = status;
+  const isDone = status === "done";
+  const { reason, evidence = [], questions = [], requires = [] } = metadata;
+  const parts = [
+    h("div", { class: "campaigns-head" }, h("strong", {}, said.task(id)), stateWord(status, said.taskStates[status] ?? status)),
+    h("p", { class: "campaigns-text", dir: "auto" }, description),
+    reason ? h("p", { class: "campaigns-note", dir: "auto" }, reason) : undefined,
+    hindrance && !isDone ? h("p", { class: "campaigns-note", dir: "auto" }, said.hindered(hindrance)) : undefined,
+  ];
+  if (!isDone && unproven.length > 0) parts.push(named(said.unproven, unproven));
+  if (isDone) parts.push(evidence.length > 0 ? named(said.proven, evidence.map(({ effect, events = [] }) => `${effectWords(effect)}${events.length > 0 ? ` (${said.byEvents(events)})` : ""}`)) : h("p", { class: "campaigns-note" }, said.byPerson));
+  for (const each of questions) parts.push(each.answer ? h("p", { class: "campaigns-note", dir: "auto" }, `${each.text} — ${said.answered(each.answer)}`) : questionForm(each, (text) => answer(id, each.question, text)));
+  const deeds = deedsOf({ id, status, requires }, deed);
+  if (deeds.length > 0) parts.push(h("div", { class: "campaigns-deeds" }, deeds));
+  return parts;
+}
+
+function deedsOf({ id, status, requires }, deed) {
+  const one = (text, action, name) => button(text, action, { "aria-label": `${text}: ${said.task(id)}`, "data-part": name, "data-testid": `campaigns-${name}` });
+  if (status === "done") return [];
+  if (status === "blocked") return [one(said.unblock, () => deed(id, "unblock"), "unblock")];
+  const finish = requires.length === 0 ? [one(said.finish, () => deed(id, "finish"), "finish")] : [];
+  return [...finish, one(said.block, () => blockAfterReason(id, deed), "block")];
+}
+
+/** Asks for the reason first: without one nothing is set aside. */
+function blockAfterReason(id, deed) {
+  const reason = input({ maxlength: "500", required: true, "data-testid": "campaigns-reason" });
+  ask({ title: said.blockTitle, text: said.blockText, control: field(said.blockReason, reason).node, yes: said.block, action: () => deed(id, "block", reason.value.trim()) });
+  reason.focus();
+}
+
+function questionForm({ question, text }, answer) {
+  const words = h("textarea", { class: "input", rows: "2", dir: "auto", "data-part": `answer-${question}`, "data-testid": "campaigns-answer" });
+  const { node } = field(text, words);
+  const send = () => (words.value.trim() === "" ? words.focus() : answer(words.value.trim()));
+  return h("div", { class: "campaigns-question" }, node, button(said.answer, send, { "data-part": `send-${question}`, "data-testid": "campaigns-answer-send" }));
+}
+
+const named = (title, items) => h("div", { class: "campaigns-named" }, h("p", {}, title), h("ul", {}, items.map((text) => h("li", { dir: "auto" }, text))));

@@ -1,0 +1,25 @@
+// English: the palette, and the dialog that names the keys.
+
+export default {
+  palette: {
+    title: "Go to or do",
+    placeholder: "Go to a place, a conversation or a capability",
+    none: "Nothing fits.",
+    place: "Place",
+    conversation: "Conversation",
+    capability: "Capability",
+    action: "Action",
+  },
+  shortcuts: {
+    title: "Shortcuts",
+    palette: "Go to or do",
+    help: "Show this",
+    new: "New chat",
+    search: "Search conversations",
+    find: "Find in this conversation",
+    write: "To the message field",
+    stop: "Stop what runs; twice if something is written",
+    turns: "Between turns",
+    list: "Fold the list away, or show it",
+  },
+};
