@@ -373,7 +373,7 @@ fn campaign_proposals_in_text_count_if_there_is_exactly_one() {
 #[test]
 fn campaign_document_names_a_test_for_each_invariant_and_each_line_of_the_checklist() {
     let document = include_str!("../../../docs/campaigns.md");
-    let sources = [include_str!("tests.rs"), include_str!("../../../tests/it/campaigns.rs")].concat();
+    let sources = [include_str!("tests.rs"), include_str!("../../../tests/it/campaigns/mod.rs")].concat();
     let rows: Vec<_> = document.lines().filter(|line| line.starts_with("| ") && line.contains("`campaign_")).collect();
     assert_eq!(rows.len(), 5 + 15);
     for row in rows {

@@ -1,7 +1,7 @@
 //! The transactions of a cycle: a request is about to be made, an answer was refused, the cycle ends and the next one is queued.
 
 use chrono::{DateTime, Utc};
-use sqlx::{query, query_as};
+use sqlx::query_as;
 
 use super::CampaignError;
 use crate::domain::campaign::judge::{NextCycle, Presence, next};
@@ -156,15 +156,8 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn break_campaign(&self, conversation: ConversationId, why: &str, now: DateTime<Utc>) -> Result<(), StoreError> {
-        let mut unit = self.begin(now).await?;
-        // The turns come before the campaign.
-        query("SELECT turn_id FROM turns WHERE conversation_id = $1 AND ended_at IS NULL ORDER BY turn_id FOR UPDATE")
-            .bind(conversation.0)
-            .execute(&mut *unit.tx)
-            .await?;
-        let row = sqlx::query_scalar::<_, serde_json::Value>(
-            "SELECT to_jsonb(c) FROM campaigns c WHERE conversation_id = $1 FOR UPDATE",
-        );
+        let mut unit = self.hold_with_turns(conversation, now).await?;
+        let row = sqlx::query_scalar::<_, serde_json::Value>("SELECT to_jsonb(c) FROM campaigns c WHERE conversation_id = $1");
         let campaign: Campaign = crate::store::value(row.bind(conversation.0).fetch_one(&mut *unit.tx).await?)?;
         if campaign.status != CampaignStatus::Error {
             let alone = CampaignState::alone(campaign);
