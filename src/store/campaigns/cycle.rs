@@ -80,6 +80,19 @@ impl Store {
         Ok(CycleLook { steps, unjudged: Some((StepId(step), calls.collect::<Result<_, StoreError>>()?)) })
     }
 
+    /// The arguments that a person approved for the call that a cycle has open, if that approval was not used yet.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn approved_in_cycle(&self, lease: &Lease) -> Result<Option<serde_json::Value>, StoreError> {
+        let approved = sqlx::query_scalar::<_, serde_json::Value>(
+            "SELECT shown -> 'arguments' FROM approvals a JOIN tool_calls k USING (tool_call_id)
+             WHERE a.turn_id = $1 AND a.state = 'approved' AND a.used_at IS NULL AND k.ended_at IS NULL
+             ORDER BY approval_id DESC LIMIT 1",
+        );
+        Ok(approved.bind(lease.turn.0).fetch_optional(&self.pool).await?)
+    }
+
     /// Records the fingerprints of a request that is about to be made.
     ///
     /// # Errors

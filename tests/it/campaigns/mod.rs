@@ -1,5 +1,6 @@
 //! Campaigns, from their making to their end: a model that proposes well, badly and twice, a person who approves, answers and goes away.
 
+mod scripts;
 mod turns;
 
 use reqwest::Method;
