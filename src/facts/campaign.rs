@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use super::fact::{Fact, Reading, line};
 use super::message::MESSAGES;
 use super::rows::{Change, Table, fields};
+use crate::domain::campaign::script::BoundArtifact;
 use crate::domain::campaign::{ApprovalContext, Artifact, Campaign, CampaignInput, CampaignTask, Lead};
-use crate::domain::{StepId, TurnId};
+use crate::domain::{StepId, ToolCallId, TurnId};
 use crate::wire::ServerFrame;
 
 /// The most leads of a frame.
@@ -191,6 +192,40 @@ impl Fact for ProposalRefused {
             .frame(|_| shown(campaign, why))
             .log(|_| [line("proposal_refused", json!({ "step": step, "why": why }), why.clone())])
             .print(|| (format!("campaign {}: a proposal was refused", campaign.id), why.clone()));
+    }
+}
+
+/// A script has run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScriptRan {
+    /// The turn.
+    pub turn: TurnId,
+    /// The call.
+    pub call: ToolCallId,
+    /// The script, by its sha256.
+    pub script: BoundArtifact,
+    /// The value that it got.
+    pub input: Value,
+    /// The files that it could read, by their sha256.
+    pub files: Vec<BoundArtifact>,
+    /// True if it has a result, and its effects are recorded.
+    pub ok: bool,
+    /// Its result, or why there is none.
+    pub output: String,
+    /// The lines that it logged.
+    pub logs: Vec<String>,
+}
+
+impl Fact for ScriptRan {
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn: _, call, script, input: _, files, ok, output, logs: _ } = self;
+        let BoundArtifact { key, version, sha256, .. } = script;
+        let how = if *ok { "ran well" } else { "failed" };
+        to.log(|_| {
+            let body = json!({ "call": call, "script": sha256, "files": files, "ok": ok });
+            [line("script_ran", body, format!("{key} version {version} {how}"))]
+        })
+        .print(|| (format!("script {key} version {version} {how}"), output.clone()));
     }
 }
 

@@ -31,7 +31,7 @@ pub use approval::{ApprovalDecided, ApprovalRequested};
 pub use call::{CallUndone, ProposalClassified, ToolCallEnded, ToolCallProposed};
 pub use campaign::{
     ArtifactKept, CampaignChanged, CampaignTaskChanged, ChatForgotten, ContextChanged, CycleAsked, CycleEnded, LeadsKept,
-    ProposalRefused,
+    ProposalRefused, ScriptRan,
 };
 pub use capability::{CapabilityChanged, CapabilityInstalled};
 pub use fact::LogLine;
@@ -169,6 +169,7 @@ events! {
     CycleAsked = "cycle_asked" about turn,
     ProposalRefused = "proposal_refused" about turn step,
     CycleEnded = "cycle_ended" about turn,
+    ScriptRan = "script_ran" about turn call,
     ChatForgotten = "chat_forgotten",
 }
 

@@ -36,8 +36,13 @@ struct Reservation {
 
 /// The ways to reserve, best first. With 4 GiB a memory needs no bounds checks.
 fn ways(limits: &SandboxLimits) -> [Reservation; 3] {
-    let smaller = (limits.memory_bytes as u64).next_multiple_of(64 << 10);
+    let smaller = (largest_memory(limits) as u64).next_multiple_of(64 << 10);
     [(4 << 30, true), (smaller, true), (smaller, false)].map(|(bytes, pool)| Reservation { bytes, pool })
+}
+
+/// The memory of the largest instance. Each store has its own limit below it.
+fn largest_memory(limits: &SandboxLimits) -> usize {
+    limits.memory_bytes.max(limits.script.memory_bytes)
 }
 
 /// An engine for these limits. If the machine refuses the address space of a pool, a smaller one is
@@ -81,7 +86,7 @@ fn pool(limits: &SandboxLimits) -> PoolingAllocationConfig {
         .max_core_instances_per_component(MODULES)
         .total_memories(calls)
         .max_memories_per_component(1)
-        .max_memory_size(limits.memory_bytes)
+        .max_memory_size(largest_memory(limits))
         .total_tables(calls * TABLES)
         .max_tables_per_component(TABLES)
         .table_elements(TABLE_ELEMENTS)

@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::domain::{Draft, SourceLanguage};
 
 use super::component::{BuiltComponent, Bytes, sha256};
+use super::run::thrown;
 use super::template::Kind;
 use super::{CallError, CheckError, ENGINE_NAME, Inner, Nothing, explain};
 use crate::domain::RefusalCode;
@@ -130,9 +131,9 @@ impl Inner {
         let answered = self.answer(&loaded, &json!({ "source": source }).to_string(), &terms).await;
         match answered.answer.map_err(failed)? {
             Ok(exports) => serde_json::from_str(&exports).map_err(|error| failed(CallError::Unusable(error.to_string()))),
-            Err(thrown) => {
-                let phase = serde_json::from_str::<Phase>(&thrown).ok().and_then(|phase| phase.phase);
-                Err(NotLoaded { syntax: phase.as_deref() == Some("syntax"), error: self.thrown(&thrown, false) })
+            Err(answer) => {
+                let phase = serde_json::from_str::<Phase>(&answer).ok().and_then(|phase| phase.phase);
+                Err(NotLoaded { syntax: phase.as_deref() == Some("syntax"), error: thrown(&answer, None) })
             }
         }
     }

@@ -17,6 +17,7 @@ mod powers;
 mod reach;
 mod run;
 mod schema;
+mod script;
 mod stored;
 pub mod teaching;
 mod template;
@@ -40,6 +41,7 @@ use crate::governor::Permit;
 pub use check::CheckedDraft;
 pub use error::{CallError, CheckError, SandboxError};
 pub use reach::{KvRequest, Missing, Nothing, Operation, OperationRefused, OperationRequest, Reach};
+pub use script::{ScriptEnd, ScriptSlot};
 pub use trials::{Rehearsed, TestResult};
 
 /// The engine that JavaScript capabilities are made for; each version keeps it. A component made
@@ -76,6 +78,27 @@ pub struct SandboxLimits {
     pub request_bytes: usize,
     /// Size of one operation's answer, in bytes.
     pub answer_bytes: usize,
+    /// The bounds of a campaign's script.
+    pub script: ScriptLimits,
+}
+
+/// The bounds of one run of a campaign's script.
+#[derive(Clone, Copy, Debug)]
+pub struct ScriptLimits {
+    /// Linear memory of its instance, in bytes.
+    pub memory_bytes: usize,
+    /// Wall clock time of one run.
+    pub deadline: Duration,
+    /// Size of its result and of all that it logs, together, in bytes.
+    pub output_bytes: usize,
+    /// How many scripts run at once; more wait for their turn.
+    pub concurrent: usize,
+}
+
+impl Default for ScriptLimits {
+    fn default() -> Self {
+        Self { memory_bytes: 256 << 20, deadline: Duration::from_secs(30), output_bytes: 64 << 10, concurrent: 2 }
+    }
 }
 
 impl Default for SandboxLimits {
@@ -91,6 +114,7 @@ impl Default for SandboxLimits {
             operations: 64,
             request_bytes: 256 << 10,
             answer_bytes: 1 << 20,
+            script: ScriptLimits::default(),
         }
     }
 }
@@ -108,6 +132,8 @@ struct Inner {
     validators: schema::Validators,
     /// One for each depth of calls within calls.
     slots: [Semaphore; DEPTHS],
+    /// For scripts of campaigns, beside a slot of the first depth.
+    scripts: Semaphore,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
     limits: SandboxLimits,
@@ -136,6 +162,7 @@ impl Sandbox {
             templates: template::Templates::default(),
             components: component::Components::default(),
             validators: schema::Validators::default(),
+            scripts: Semaphore::new(limits.script.concurrent),
             slots: std::array::from_fn(|_| Semaphore::new(limits.concurrent as usize)),
             clock,
             random,

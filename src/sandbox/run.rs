@@ -13,8 +13,8 @@ use crate::domain::Grants;
 
 use super::component::Loaded;
 use super::host::{HostState, Logs, MemoryLimit, Operations, TooManyOperations};
-use super::reach::{Missing, Reach};
-use super::{CallError, DEPTHS, Inner, explain, powers};
+use super::reach::{Missing, Nothing, Reach};
+use super::{CallError, DEPTHS, Inner, SandboxLimits, ScriptLimits, explain, powers};
 use crate::domain::SourcePlace;
 
 /// The end of a call: its result and its log.
@@ -45,8 +45,23 @@ pub(super) struct RunTerms {
     reach: Arc<dyn Reach>,
     deadline: Duration,
     depth: usize,
+    bounds: Bounds,
     /// The grants, if they are fewer than those the component is linked with.
     granted: Option<Arc<Grants>>,
+}
+
+/// The sizes that an instance may reach.
+#[derive(Clone, Copy)]
+struct Bounds {
+    memory_bytes: usize,
+    output_bytes: usize,
+    log_bytes: usize,
+}
+
+impl Bounds {
+    fn of_calls(limits: &SandboxLimits) -> Self {
+        Self { memory_bytes: limits.memory_bytes, output_bytes: limits.output_bytes, log_bytes: limits.log_bytes }
+    }
 }
 
 impl RunTerms {
@@ -69,20 +84,27 @@ impl Inner {
     /// The terms of a call.
     pub(super) fn terms(&self, grants: &Grants, reach: Arc<dyn Reach>) -> RunTerms {
         let deadline = if powers::take_time(grants) { self.limits.reaching_deadline } else { self.limits.deadline };
-        RunTerms { deadline, depth: reach.depth(), reach, granted: None }
+        RunTerms { deadline, depth: reach.depth(), reach, bounds: Bounds::of_calls(&self.limits), granted: None }
     }
 
     /// The terms of a call without effects, which waits for nothing outside.
     pub(super) fn terms_of_trial(&self, reach: Arc<dyn Reach>) -> RunTerms {
-        RunTerms { deadline: self.limits.deadline, depth: 0, reach, granted: None }
+        RunTerms { deadline: self.limits.deadline, depth: 0, reach, bounds: Bounds::of_calls(&self.limits), granted: None }
+    }
+
+    /// The terms of a campaign's script, which reaches nothing.
+    pub(super) fn terms_of_script(&self) -> RunTerms {
+        let ScriptLimits { memory_bytes, deadline, output_bytes, .. } = self.limits.script;
+        let bounds = Bounds { memory_bytes, output_bytes, log_bytes: output_bytes };
+        RunTerms { deadline, depth: 0, reach: Arc::new(Nothing), bounds, granted: None }
     }
 
     /// Calls a capability with parameters that fit its schema.
     pub(super) async fn run(&self, loaded: &Loaded, params: &Value, terms: &RunTerms) -> RunEnd {
         let answered = self.answer(loaded, &params.to_string(), terms).await;
         let result = answered.answer.and_then(|answer| match answer {
-            Ok(json) => self.result(json),
-            Err(json) => Err(self.thrown(&json, answered.memory_refused)),
+            Ok(json) => result(json, terms.bounds.output_bytes),
+            Err(json) => Err(thrown(&json, answered.memory_refused.then_some(terms.bounds.memory_bytes))),
         });
         RunEnd { result, logs: answered.logs, missing: answered.missing }
     }
@@ -112,7 +134,8 @@ impl Inner {
         }
         drop((running, slot));
         Answered {
-            answer: answer.map_err(|error| self.stopped(&error, state.memory.refused, terms.deadline)),
+            answer: answer
+                .map_err(|error| stopped(&error, state.memory.refused.then_some(terms.bounds.memory_bytes), terms.deadline)),
             logs: state.logs.into_entries(),
             missing: state.missing,
             memory_refused: state.memory.refused,
@@ -125,8 +148,8 @@ impl Inner {
             HostState {
                 clock: self.clock.clone(),
                 random: self.random.clone(),
-                logs: Logs::new(self.limits.log_bytes),
-                memory: MemoryLimit { bytes: self.limits.memory_bytes, refused: false },
+                logs: Logs::new(terms.bounds.log_bytes),
+                memory: MemoryLimit { bytes: terms.bounds.memory_bytes, refused: false },
                 grants: Arc::clone(terms.granted.as_ref().unwrap_or(&loaded.grants)),
                 reach: Arc::clone(&terms.reach),
                 operations,
@@ -141,77 +164,81 @@ impl Inner {
         });
         store
     }
+}
 
-    /// The result for the model: a string as it is, anything else as JSON.
-    fn result(&self, json: String) -> Result<String, CallError> {
-        let text = if json.starts_with('"') { serde_json::from_str(&json).unwrap_or(json) } else { json };
-        let (size, limit) = (text.len(), self.limits.output_bytes);
-        if size > limit {
-            return Err(CallError::Limit(format!(
-                "the result has {size} bytes and may have {limit}; return less, for example a summary or one page"
-            )));
-        }
-        Ok(text)
+/// The result for the model: a string as it is, anything else as JSON.
+fn result(json: String, limit: usize) -> Result<String, CallError> {
+    let text = if json.starts_with('"') { serde_json::from_str(&json).unwrap_or(json) } else { json };
+    let size = text.len();
+    if size > limit {
+        return Err(CallError::Limit(format!(
+            "the result has {size} bytes and may have {limit}; return less, for example a summary or one page"
+        )));
     }
+    Ok(text)
+}
 
-    /// Reads the value that the code threw.
-    pub(super) fn thrown(&self, json: &str, memory_refused: bool) -> CallError {
-        #[derive(Deserialize)]
-        struct Thrown {
-            #[serde(default)]
-            name: Value,
-            #[serde(default)]
-            message: Value,
-            #[serde(default)]
-            stack: Value,
-        }
-        let Ok(thrown) = serde_json::from_str::<Thrown>(json) else {
-            return CallError::Threw { name: "Error".into(), message: explain::clip(json), place: None };
-        };
-        let message = thrown.message.as_str().unwrap_or_default();
-        if memory_refused && message == "out of memory" {
-            return self.memory_exceeded();
-        }
-        CallError::Threw {
-            name: explain::clip(thrown.name.as_str().unwrap_or("Error")),
-            message: explain::with_hint(message),
-            place: thrown.stack.as_str().and_then(place),
-        }
+/// Reads the value that the code threw. `memory_refused`: the memory it could have, if it wanted more.
+pub(super) fn thrown(json: &str, memory_refused: Option<usize>) -> CallError {
+    #[derive(Deserialize)]
+    struct Thrown {
+        #[serde(default)]
+        name: Value,
+        #[serde(default)]
+        message: Value,
+        #[serde(default)]
+        stack: Value,
     }
+    let Ok(thrown) = serde_json::from_str::<Thrown>(json) else {
+        return CallError::Threw { name: "Error".into(), message: explain::clip(json), place: None };
+    };
+    let message = thrown.message.as_str().unwrap_or_default();
+    if let Some(limit) = memory_refused
+        && message == "out of memory"
+    {
+        return memory_exceeded(limit);
+    }
+    CallError::Threw {
+        name: explain::clip(thrown.name.as_str().unwrap_or("Error")),
+        message: explain::with_hint(message),
+        place: thrown.stack.as_str().and_then(place),
+    }
+}
 
-    /// Reads the reason why the host stopped the call.
-    fn stopped(&self, error: &wasmtime::Error, memory_refused: bool, deadline: Duration) -> CallError {
-        match error.downcast_ref() {
-            Some(Stopped::DeadlinePassed) => {
-                return CallError::Limit(format!(
-                    "stopped after {deadline:?}: it did not finish in time; look for an endless loop, a promise that waits forever, or do less per call"
-                ));
-            }
-            Some(Stopped::LeftUnderWay) => {
-                return CallError::Limit(format!(
-                    "stopped after {deadline:?}: it had ended, but an operation it had started was still under way and did not finish \
-                     in time; `await` each one"
-                ));
-            }
-            None => {}
+/// Reads the reason why the host stopped the call; `memory_refused` as in [`thrown`].
+fn stopped(error: &wasmtime::Error, memory_refused: Option<usize>, deadline: Duration) -> CallError {
+    match error.downcast_ref() {
+        Some(Stopped::DeadlinePassed) => {
+            return CallError::Limit(format!(
+                "stopped after {deadline:?}: it did not finish in time; look for an endless loop, a promise that waits forever, or do less per call"
+            ));
         }
-        if let Some(error) = error.downcast_ref::<TooManyOperations>() {
-            return CallError::Limit(error.to_string());
+        Some(Stopped::LeftUnderWay) => {
+            return CallError::Limit(format!(
+                "stopped after {deadline:?}: it had ended, but an operation it had started was still under way and did not finish \
+                 in time; `await` each one"
+            ));
         }
-        match error.downcast_ref::<Trap>() {
-            _ if memory_refused => self.memory_exceeded(),
-            Some(Trap::StackOverflow) => CallError::Limit(
-                "stopped: the call stack is exhausted; look for recursion that does not end, or for deeply nested data".into(),
-            ),
-            Some(trap) => CallError::Unusable(format!("it broke down: {trap}")),
-            None => CallError::Unusable(explain::clip(&format!("{error:#}"))),
-        }
+        None => {}
     }
+    if let Some(error) = error.downcast_ref::<TooManyOperations>() {
+        return CallError::Limit(error.to_string());
+    }
+    if let Some(limit) = memory_refused {
+        return memory_exceeded(limit);
+    }
+    match error.downcast_ref::<Trap>() {
+        Some(Trap::StackOverflow) => CallError::Limit(
+            "stopped: the call stack is exhausted; look for recursion that does not end, or for deeply nested data".into(),
+        ),
+        Some(trap) => CallError::Unusable(format!("it broke down: {trap}")),
+        None => CallError::Unusable(explain::clip(&format!("{error:#}"))),
+    }
+}
 
-    fn memory_exceeded(&self) -> CallError {
-        let limit = self.limits.memory_bytes >> 20;
-        CallError::Limit(format!("stopped: it needs more than {limit} MiB of memory; keep less data at once"))
-    }
+fn memory_exceeded(bytes: usize) -> CallError {
+    let limit = bytes >> 20;
+    CallError::Limit(format!("stopped: it needs more than {limit} MiB of memory; keep less data at once"))
 }
 
 /// Runs the guest with its operations beside it, then waits for the operations that it left.

@@ -77,6 +77,7 @@ const SENTENCES = {
   // Texts behind a proposal are for the model.
   proposal_refused: () => ({ said: said.proposalRefused, tone: "slip" }),
   cycle_ended: () => ({ said: said.cycleEnded }),
+  script_ran: ({ script, ok }) => ({ said: said.scriptRan(script.key, script.version, ok), tone: ok ? undefined : "failed" }),
   chat_forgotten: ({ messages }) => ({ said: said.chatForgotten(messages.length) }),
   capability_installed: ({ name, version }) => ({ said: said.installed(name, version) }),
   capability_changed: ({ name, version, enabled }) => ({ said: enabled ? said.live(name, version) : said.disabled(name) }),

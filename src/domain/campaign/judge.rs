@@ -8,6 +8,7 @@ use super::artifact::{ArtifactType, check_content, check_key};
 use super::proposal::{
     AnalyzeLeads, CampaignProposal, ExecuteTool, GenerateMessage, PersistArtifact, ProposeTask, RequestUserInput,
 };
+use super::script::{RUN_SCRIPT, ScriptPlan};
 use super::state::{CampaignState, MadeCall};
 use super::{Campaign, CampaignStatus, CampaignTask, CampaignTaskStatus, MOST_TASKS, ProvenEffect, Requirement};
 use crate::domain::CallState;
@@ -16,7 +17,24 @@ use crate::domain::CallState;
 pub const TOOLS: &[(&str, &str)] = &[
     ("score_leads", "{} scores all leads anew by the newest lead_scoring_config"),
     ("import_leads", "{\"file\": KEY} imports the leads of a file artifact (CSV with full_name and profile_url)"),
+    (
+        RUN_SCRIPT,
+        "{\"script\": KEY, \"input\": JSON, \"files\": [KEY]} runs a js_script: the body of a JavaScript function that has input, \
+         files (an object: key → text) and log(…), reaches nothing else, and returns its result",
+    ),
 ];
+
+/// The tools that a state has a use for: without a script, and without a task that needs one, nothing is said of scripts.
+pub fn tools_of(state: &CampaignState) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+    let needs = |wanted: &Requirement| match wanted {
+        Requirement::ScriptSucceeded { .. } => true,
+        Requirement::ToolSucceeded { tool, .. } => tool == RUN_SCRIPT,
+        _ => false,
+    };
+    let scripts = state.artifacts.iter().any(|artifact| artifact.kind == ArtifactType::JsScript)
+        || state.tasks.iter().any(|task| task.metadata.requires.iter().any(needs));
+    TOOLS.iter().filter(move |(name, _)| scripts || *name != RUN_SCRIPT)
+}
 
 /// The most leads of one `analyze_leads`.
 const MOST_LEADS: usize = 50;
@@ -55,8 +73,9 @@ pub struct ShownBy {
 /// The events and calls that show that something holds; `None` if it does not hold.
 pub fn holds(state: &CampaignState, task: &CampaignTask, wanted: &Requirement, now: DateTime<Utc>) -> Option<ShownBy> {
     let event = |number: Option<i64>| number.map(|number| ShownBy { events: vec![number], calls: Vec::new() });
-    let calls = |fits: &dyn Fn(&ExecuteTool) -> bool| {
-        let made = state.calls.iter().filter(|call| call.state == CallState::Done && after(call, task));
+    let calls = |since: DateTime<Utc>, fits: &dyn Fn(&ExecuteTool) -> bool| {
+        let late = |call: &MadeCall| after(call, task) && call.ended_at.is_some_and(|ended| ended >= since);
+        let made = state.calls.iter().filter(|call| call.state == CallState::Done && late(call));
         let executed = made.filter_map(|call| Some((call, executed(call)?)));
         let calls: Vec<_> = executed.filter(|(_, tool)| fits(tool)).map(|(call, _)| call.tool_call_id.0).collect();
         (!calls.is_empty()).then_some(ShownBy { events: Vec::new(), calls })
@@ -77,12 +96,14 @@ pub fn holds(state: &CampaignState, task: &CampaignTask, wanted: &Requirement, n
             let named = state.leads.named.iter().find(|there| there.id == *lead && there.status == *status);
             event(named.map(|lead| lead.sequence))
         }
-        Requirement::ToolSucceeded { tool, arguments } => calls(&|made| {
+        Requirement::ToolSucceeded { tool, arguments } => calls(DateTime::UNIX_EPOCH, &|made| {
             let given = |name: &String, value: &Value| made.arguments.get(name) == Some(value);
             made.tool == *tool && arguments.as_object().is_none_or(|wanted| wanted.iter().all(|(name, value)| given(name, value)))
         }),
         Requirement::ScriptSucceeded { artifact } => {
-            calls(&|made| made.tool == "run_script" && made.arguments.get("script").and_then(Value::as_str) == Some(artifact))
+            let since = state.artifact(ArtifactType::JsScript, artifact)?.created_at;
+            let names = |made: &ExecuteTool| made.arguments.get("script").and_then(Value::as_str) == Some(artifact);
+            calls(since, &|made| made.tool == RUN_SCRIPT && names(made))
         }
         // Pages are read by the browser, which this version does not have.
         Requirement::PageRead { .. } => None,
@@ -267,7 +288,10 @@ fn tool(state: &CampaignState, wanted: &ExecuteTool) -> Result<(), String> {
             given(&["file"])?;
             key("file", ArtifactType::File)
         }
-        "run_script" => Err("scripts are kept, and this version runs none; propose something else".to_owned()),
+        RUN_SCRIPT => {
+            given(&["script", "input", "files"])?;
+            ScriptPlan::of(state, arguments).map(drop)
+        }
         other => {
             let names: Vec<_> = TOOLS.iter().map(|(name, _)| *name).collect();
             Err(format!("`{other}` is no tool of a campaign; the tools are {}", names.join(", ")))

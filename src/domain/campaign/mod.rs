@@ -9,6 +9,7 @@ mod lifecycle;
 pub mod proposal;
 mod requirement;
 pub mod scoring;
+pub mod script;
 pub mod snapshot;
 pub mod state;
 

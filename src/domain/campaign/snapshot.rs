@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
 
-use super::judge::{Presence, TOOLS, eligible, holds, verify};
+use super::judge::{Presence, eligible, holds, tools_of, verify};
 use super::state::CampaignState;
 use super::{CampaignTask, MOST_TASK_LINE};
 use crate::domain::{CallState, shortened, without_middle};
@@ -44,7 +44,7 @@ pub fn snapshot(state: &CampaignState, now: DateTime<Utc>) -> String {
         let _ = writeln!(text, "none");
     }
     let _ = writeln!(text, "\n## Tools (for execute_tool)");
-    for (name, what) in TOOLS {
+    for (name, what) in tools_of(state) {
         let _ = writeln!(text, "{name} {what}");
     }
     let counts: Vec<_> = state.leads.counts.iter().map(|(status, count)| format!("{count} {status}")).collect();

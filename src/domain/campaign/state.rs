@@ -51,6 +51,9 @@ pub struct ArtifactHead {
     /// The number of the event that kept it.
     #[serde(skip)]
     pub sequence: i64,
+    /// When it was kept.
+    #[serde(skip)]
+    pub created_at: DateTime<Utc>,
     /// Its content.
     #[serde(skip)]
     pub content: String,
@@ -133,8 +136,10 @@ impl CampaignState {
         let mut heads: BTreeMap<(ArtifactType, String), ArtifactHead> = BTreeMap::new();
         for artifact in kept {
             artifact.checked().map_err(BrokenState)?;
-            let Artifact { artifact_type: kind, artifact_key: key, version, source, content, sha256, sequence, .. } = artifact;
-            heads.insert((kind, key.clone()), ArtifactHead { kind, key, version, sha256, source, sequence, content });
+            let Artifact {
+                artifact_type: kind, artifact_key: key, version, source, content, sha256, sequence, created_at, ..
+            } = artifact;
+            heads.insert((kind, key.clone()), ArtifactHead { kind, key, version, sha256, source, sequence, created_at, content });
         }
         let mut calls: Vec<MadeCall> = all(calls, "tool_calls")?;
         calls.retain(|call| call.ended_at.is_some());

@@ -2,7 +2,8 @@
 
 use super::Campaigns;
 use crate::domain::CampaignId;
-use crate::domain::campaign::{CampaignState, Requirement};
+use crate::domain::campaign::script::RUN_SCRIPT;
+use crate::domain::campaign::{ArtifactType, CampaignState, Requirement};
 use crate::model::{Entry, Request};
 use crate::store::CampaignError;
 
@@ -36,15 +37,19 @@ pub(super) async fn faults(campaigns: &Campaigns, id: CampaignId) -> Result<Vec<
 
 /// The things that tasks need and that this version does not have.
 fn unmet(state: &CampaignState) -> Vec<String> {
+    let python = |key: Option<&str>| {
+        let other = key.is_some_and(|key| {
+            state.artifact(ArtifactType::PythonScript, key).is_some() && state.artifact(ArtifactType::JsScript, key).is_none()
+        });
+        other.then_some("a Python script, and this version runs JavaScript only")
+    };
     let missing = |wanted: &Requirement| match wanted {
         Requirement::PageRead { .. } => Some("a browser, which this version does not drive"),
         Requirement::ToolSucceeded { tool, .. } if tool.starts_with("browser_") => {
             Some("a browser, which this version does not drive")
         }
-        Requirement::ToolSucceeded { tool, .. } if tool == "run_script" => {
-            Some("a script to run, which this version does not do")
-        }
-        Requirement::ScriptSucceeded { .. } => Some("a script to run, which this version does not do"),
+        Requirement::ToolSucceeded { tool, arguments } if tool == RUN_SCRIPT => python(arguments["script"].as_str()),
+        Requirement::ScriptSucceeded { artifact } => python(Some(artifact)),
         _ => None,
     };
     let needs = state.tasks.iter().filter_map(|task| {

@@ -6,6 +6,7 @@ mod presence;
 mod projections;
 mod replayed;
 mod request;
+mod script;
 mod tool;
 mod worker;
 

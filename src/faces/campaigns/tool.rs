@@ -8,8 +8,10 @@ use serde_json::Value;
 
 use super::presence::Presences;
 use super::request::spec_of;
-use crate::domain::campaign::judge::{Presence, validate};
+use super::script::{ReadScript, Watch};
+use crate::domain::campaign::judge::validate;
 use crate::domain::campaign::proposal::{AnalyzeLeads, ExecuteTool, GenerateMessage, PersistArtifact, RequestUserInput};
+use crate::domain::campaign::script::{RUN_SCRIPT, ScriptPlan};
 use crate::domain::campaign::{ArtifactType, CampaignProposal, CampaignState, ContextKind, KINDS};
 use crate::domain::{Effect, Outcome, Refusal, RefusalCode, ToolSpec};
 use crate::store::{CampaignError, StoreError};
@@ -52,13 +54,17 @@ impl Tool for ProposalTool {
             // The number of proposals is judged by the worker, and once more where it is carried out.
             validate(&state, &proposal, 1, now).map_err(refused)?;
             let (effect, kind, of) = effect(&proposal);
-            if effect == Effect::Script && self.presences.of(id, now) == Presence::Away {
-                let why = "not run: nobody is there".to_owned();
-                return Err(ToolError::Refused(Refusal::new(RefusalCode::Forbidden, why)));
-            }
             let allowed = state.contexts.iter().find(|context| kind.is_some_and(|kind| context.allows(kind, of, now)));
             let context = allowed.map(|context| context.id);
             let card = card(&state, &proposal);
+            if let CampaignProposal::ExecuteTool(run) = &proposal
+                && run.tool == RUN_SCRIPT
+            {
+                let plan = ScriptPlan::of(&state, &run.arguments).map_err(refused)?;
+                let watch = Watch { campaign: id, presences: self.presences.clone() };
+                let (script, arguments) = ReadScript::of(proposal.clone(), plan, card, watch, store, asked.lease).await?;
+                return Ok(Prepared { context, arguments: Some(arguments), ..Prepared::new(script, effect) });
+            }
             Ok(Prepared { context, ..Prepared::new(ReadProposal { proposal, card }, effect) })
         }
         .boxed()
@@ -88,7 +94,7 @@ fn effect(proposal: &CampaignProposal) -> (Effect, Option<ContextKind>, Option<A
         P::ExecuteTool(tool) => match tool.tool.as_str() {
             // The config that it applies was approved.
             "score_leads" => (Effect::Write, None, None),
-            "run_script" => (Effect::Script, Some(ContextKind::Script), None),
+            RUN_SCRIPT => (Effect::Script, Some(ContextKind::Script), None),
             _ => (Effect::Persist, Some(ContextKind::Persist), None),
         },
     }
@@ -123,6 +129,7 @@ fn card(state: &CampaignState, proposal: &CampaignProposal) -> Vec<String> {
             let version = kind.parse().map_or_else(|_| String::new(), |kind| replaces(kind, key));
             vec![format!("Keeps the {kind} {key}, {version}."), content.clone()]
         }
+        P::ExecuteTool(ExecuteTool { tool, .. }) if tool == RUN_SCRIPT => Vec::new(),
         P::ExecuteTool(ExecuteTool { tool, arguments, .. }) => {
             vec![format!("Runs {tool} with {}.", Value::Object(arguments.clone()))]
         }
@@ -140,7 +147,7 @@ impl Act for ReadProposal {
         async move {
             let kit = doing.kit();
             let mut unit = kit.store.begin(kit.clock.now()).await?;
-            match unit.carry_out_proposal(doing.permit, doing.lease, &self.proposal).await? {
+            match unit.carry_out_proposal(doing.permit, doing.lease, &self.proposal, None).await? {
                 Ok(told) => Ok(Executed::Within(unit, Outcome::ok(told))),
                 // Nothing of it is kept.
                 Err(why) => {

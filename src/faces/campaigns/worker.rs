@@ -177,8 +177,10 @@ fn judged(calls: &[LastCall]) -> Judged {
             many => format!("your answer made {many} proposals; make exactly one"),
         });
     };
-    let ours =
-        |code: &str| [RefusalCode::Denied, RefusalCode::Expired, RefusalCode::Forbidden].iter().any(|one| one.as_str() == code);
+    let is = |code: &str, wanted: &[RefusalCode]| wanted.iter().any(|one| one.as_str() == code);
+    let ours = |code: &str| is(code, &[RefusalCode::Denied, RefusalCode::Expired, RefusalCode::Forbidden, RefusalCode::Gone]);
+    // It was decided and could not begin: the same may be proposed again.
+    let begun = call.refusal.as_deref().is_none_or(|code| !is(code, &[RefusalCode::Gone]));
     match (&call.refusal, call.state) {
         (Some(code), _) if !ours(code) => Judged::Bad(call.result.clone()),
         _ => {
@@ -189,7 +191,7 @@ fn judged(calls: &[LastCall]) -> Judged {
             let how = if done { "done" } else { "not done" };
             Judged::Came(CycleCame {
                 proposal: Some(call.name.clone()),
-                fingerprint: read.map(|proposal| proposal.fingerprint()),
+                fingerprint: read.filter(|_| begun).map(|proposal| proposal.fingerprint()),
                 words: format!("{} was {how}: {}", call.name, call.result),
                 fruitful: done && !idle,
             })

@@ -1,7 +1,7 @@
 //! The transactions of a cycle: a request is about to be made, an answer was refused, the cycle ends and the next one is queued.
 
 use chrono::{DateTime, Utc};
-use sqlx::{query, query_as};
+use sqlx::query_as;
 
 use super::CampaignError;
 use crate::domain::campaign::judge::{NextCycle, Presence, next};
@@ -80,6 +80,19 @@ impl Store {
         Ok(CycleLook { steps, unjudged: Some((StepId(step), calls.collect::<Result<_, StoreError>>()?)) })
     }
 
+    /// The arguments that a person approved for the call that a cycle has open, if that approval was not used yet.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn approved_in_cycle(&self, lease: &Lease) -> Result<Option<serde_json::Value>, StoreError> {
+        let approved = sqlx::query_scalar::<_, serde_json::Value>(
+            "SELECT shown -> 'arguments' FROM approvals a JOIN tool_calls k USING (tool_call_id)
+             WHERE a.turn_id = $1 AND a.state = 'approved' AND a.used_at IS NULL AND k.ended_at IS NULL
+             ORDER BY approval_id DESC LIMIT 1",
+        );
+        Ok(approved.bind(lease.turn.0).fetch_optional(&self.pool).await?)
+    }
+
     /// Records the fingerprints of a request that is about to be made.
     ///
     /// # Errors
@@ -156,15 +169,8 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn break_campaign(&self, conversation: ConversationId, why: &str, now: DateTime<Utc>) -> Result<(), StoreError> {
-        let mut unit = self.begin(now).await?;
-        // The turns come before the campaign.
-        query("SELECT turn_id FROM turns WHERE conversation_id = $1 AND ended_at IS NULL ORDER BY turn_id FOR UPDATE")
-            .bind(conversation.0)
-            .execute(&mut *unit.tx)
-            .await?;
-        let row = sqlx::query_scalar::<_, serde_json::Value>(
-            "SELECT to_jsonb(c) FROM campaigns c WHERE conversation_id = $1 FOR UPDATE",
-        );
+        let mut unit = self.hold_with_turns(conversation, now).await?;
+        let row = sqlx::query_scalar::<_, serde_json::Value>("SELECT to_jsonb(c) FROM campaigns c WHERE conversation_id = $1");
         let campaign: Campaign = crate::store::value(row.bind(conversation.0).fetch_one(&mut *unit.tx).await?)?;
         if campaign.status != CampaignStatus::Error {
             let alone = CampaignState::alone(campaign);

@@ -11,16 +11,20 @@ use crate::domain::campaign::{
     ApprovalContext, ArtifactSource, ArtifactType, Asked, CampaignProposal, CampaignState, CampaignTask, CampaignTaskStatus,
     Lead, TaskMetadata, lead,
 };
-use crate::domain::{CampaignTaskId, StepId};
-use crate::facts::ContextChanged;
+use crate::domain::{CampaignTaskId, StepId, shortened};
+use crate::facts::{ContextChanged, ScriptRan};
 use crate::governor::Permit;
 use crate::store::{Lease, StoreError, Unit};
+
+/// The most bytes of a script's result that a model is told; all of it stands in the audit.
+const MOST_TOLD: usize = 1_000;
 
 /// The end of a deed: words for the model and the person, or why it was not done.
 pub type CampaignDeed = Result<String, String>;
 
 impl Unit {
-    /// Carries a proposal out that is no script. It is judged once more, by the state as this transaction sees it.
+    /// Carries a proposal out; if it is a script's, the run that it was. It is judged once more, by the state as this transaction sees
+    /// it.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or if the database does not answer.
@@ -29,6 +33,7 @@ impl Unit {
         permit: &Permit,
         lease: &Lease,
         proposal: &CampaignProposal,
+        ran: Option<&ScriptRan>,
     ) -> Result<CampaignDeed, StoreError> {
         self.hold(lease).await?;
         let id = self.campaign_of(lease.conversation).await?;
@@ -44,15 +49,45 @@ impl Unit {
             return Ok(Err(why));
         }
         self.begin_task(&state, proposal).await?;
-        let done = self.do_it(permit, &state, proposal, StepId(step)).await;
-        let told = match done {
-            Ok(told) => told,
-            Err(CampaignError::Store(error)) => return Err(error),
-            Err(other) => return Ok(Err(other.to_string())),
+        let told = match ran {
+            Some(ran) => self.record_run(lease, ran).await?,
+            None => match self.do_it(permit, &state, proposal, StepId(step)).await {
+                Ok(told) => told,
+                Err(CampaignError::Store(error)) => return Err(error),
+                Err(other) => return Ok(Err(other.to_string())),
+            },
         };
         let proven = self.settle_tasks(id).await?;
         let proven = proven.iter().map(|task| format!(" Task {task} is done.")).collect::<String>();
         Ok(Ok(told + &proven))
+    }
+
+    /// Records a script that failed. No task changes; an approval context that allowed the run is counted down.
+    ///
+    /// # Errors
+    /// As [`Unit::carry_out_proposal`].
+    pub async fn record_failed_script(&mut self, permit: &Permit, lease: &Lease, ran: &ScriptRan) -> Result<(), StoreError> {
+        self.hold(lease).await?;
+        let id = self.campaign_of(lease.conversation).await?;
+        let state = self.hold_campaign(id).await?;
+        // It may be void meanwhile: the run is recorded all the same.
+        let _ = self.use_context(permit, &state).await?;
+        self.record_run(lease, ran).await.map(drop)
+    }
+
+    /// Records a run, and gives the words for the model.
+    async fn record_run(&mut self, lease: &Lease, ran: &ScriptRan) -> Result<String, StoreError> {
+        let output = self.clean(&ran.output).into_owned();
+        let logs = ran.logs.iter().map(|line| self.clean(line).into_owned()).collect();
+        let told = format!(
+            "The script {} version {} ran well; its result has {} bytes: {}",
+            ran.script.key,
+            ran.script.version,
+            output.len(),
+            shortened(&output, MOST_TOLD)
+        );
+        self.record(lease.conversation, &[ScriptRan { output, logs, ..ran.clone() }.into()]).await?;
+        Ok(told)
     }
 
     /// Counts an approval context down that allows this, if one does.

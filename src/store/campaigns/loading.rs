@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 use sqlx::{PgConnection, query, query_as, query_scalar};
 
@@ -150,6 +151,32 @@ impl Store {
                 return Ok(records);
             }
             records.extend(batch);
+        }
+    }
+
+    /// A transaction that holds a campaign, and before it the open turns of its conversation. A cycle that was queued while this waited for
+    /// the campaign is met by another try: to take its turn after the campaign could be a deadlock.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub(super) async fn hold_with_turns(&self, conversation: ConversationId, now: DateTime<Utc>) -> Result<Unit, StoreError> {
+        loop {
+            let mut unit = self.begin(now).await?;
+            let held = query_scalar::<_, i64>(
+                "SELECT turn_id FROM turns WHERE conversation_id = $1 AND ended_at IS NULL ORDER BY turn_id FOR UPDATE",
+            );
+            let held = held.bind(conversation.0).fetch_all(&mut *unit.tx).await?;
+            query("SELECT FROM campaigns WHERE conversation_id = $1 FOR UPDATE")
+                .bind(conversation.0)
+                .execute(&mut *unit.tx)
+                .await?;
+            let late = query_scalar::<_, bool>(
+                "SELECT EXISTS (SELECT FROM turns WHERE conversation_id = $1 AND ended_at IS NULL AND turn_id <> ALL ($2))",
+            );
+            if !late.bind(conversation.0).bind(held).fetch_one(&mut *unit.tx).await? {
+                return Ok(unit);
+            }
+            unit.let_go().await?;
         }
     }
 

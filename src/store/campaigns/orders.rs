@@ -131,15 +131,11 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<Campaign, CampaignError> {
         let conversation = self.conversation_of_campaign(id).await?;
-        let mut unit = self.begin(now).await?;
-        // The turns come before the campaign.
-        sqlx::query("SELECT turn_id FROM turns WHERE conversation_id = $1 AND ended_at IS NULL ORDER BY turn_id FOR UPDATE")
-            .bind(conversation.0)
-            .execute(&mut *unit.tx)
-            .await?;
-        let state = unit.hold_campaign(id).await?;
+        let mut unit = self.hold_with_turns(conversation, now).await?;
+        let state = unit.read_campaign(id).await?;
         if state.campaign.status.next(input).is_err() {
             let from: Vec<_> = CampaignStatus::before(input);
+            unit.let_go().await?;
             return Err(CampaignError::Refused(format!(
                 "campaign {id} is {}; `{input}` is for one that is {}",
                 state.campaign.status,

@@ -135,7 +135,7 @@ impl Theirs {
                FROM conversations c LEFT JOIN events e ON e.conversation_id = c.conversation_id AND e.sequence = c.last_sequence,
                    LATERAL (SELECT coalesce(e.created_at, c.created_at) AS active_at, pinned_at IS NOT NULL AS pinned) AS at
                WHERE (archived_at IS NOT NULL) = $1 AND (deleted_at IS NULL OR deleted_at < active_at)
-                 AND (is_main OR last_sequence > 0 OR title IS NOT NULL) AND user_id = $6
+                 AND (is_main OR last_sequence > 0 OR title IS NOT NULL) AND user_id = $6 AND profile <> 'campaign'
                  AND ($2::boolean IS NULL OR (pinned, active_at, c.conversation_id) < ($2, $3, $4))
                ORDER BY pinned DESC, active_at DESC, c.conversation_id DESC LIMIT $5"#,
             archived,

@@ -1,5 +1,8 @@
 //! Campaigns, from their making to their end: a model that proposes well, badly and twice, a person who approves, answers and goes away.
 
+mod scripts;
+mod turns;
+
 use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::Executor;

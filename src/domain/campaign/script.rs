@@ -1,0 +1,128 @@
+//! A run of a script, as it is proposed: which versions it takes, bound by their sha256, and what it is given.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::artifact::ArtifactType;
+use super::proposal::ExecuteTool;
+use super::state::{ArtifactHead, CampaignState};
+
+/// The tool that runs a script.
+pub const RUN_SCRIPT: &str = "run_script";
+/// The most files of a run.
+const MOST_FILES: usize = 16;
+/// The most bytes of an input.
+const MOST_INPUT: usize = 64 << 10;
+/// The most bytes of a script's source.
+const MOST_SOURCE: usize = 192 << 10;
+
+/// A version of an artifact, by its sha256.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BoundArtifact {
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: ArtifactType,
+    /// Its key.
+    pub key: String,
+    /// Its version.
+    pub version: i32,
+    /// sha256 of its content.
+    pub sha256: String,
+}
+
+impl BoundArtifact {
+    fn of(head: &ArtifactHead) -> Self {
+        Self { kind: head.kind, key: head.key.clone(), version: head.version, sha256: head.sha256.clone() }
+    }
+}
+
+/// A run that may be asked about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScriptPlan {
+    /// The script.
+    pub script: BoundArtifact,
+    /// Its source.
+    pub source: String,
+    /// The value that it gets.
+    pub input: Value,
+    /// The files that it may read.
+    pub files: Vec<BoundArtifact>,
+    /// Name and content of each, an object.
+    pub contents: Value,
+}
+
+impl ScriptPlan {
+    /// The plan of a proposal, by the newest versions of a state.
+    ///
+    /// # Errors
+    /// A sentence with the place and what is expected.
+    pub fn of(state: &CampaignState, arguments: &Map<String, Value>) -> Result<Self, String> {
+        let Some(key) = arguments.get("script").and_then(Value::as_str) else {
+            return Err("arguments.script: expected the key of a js_script".to_owned());
+        };
+        let Some(script) = state.artifact(ArtifactType::JsScript, key) else {
+            return Err(match state.artifact(ArtifactType::PythonScript, key) {
+                Some(_) => format!("arguments.script: {key} is a Python script, and this version runs JavaScript only"),
+                None => format!("arguments.script: there is no js_script {key}; propose one by persist_artifact"),
+            });
+        };
+        if script.content.len() > MOST_SOURCE {
+            return Err(format!(
+                "arguments.script: {key} has {} bytes; a script that runs has {MOST_SOURCE} at most",
+                script.content.len()
+            ));
+        }
+        let input = arguments.get("input").cloned().unwrap_or_default();
+        let size = input.to_string().len();
+        if size > MOST_INPUT {
+            return Err(format!("arguments.input: has {size} bytes; {MOST_INPUT} are allowed, so keep it as a file"));
+        }
+        let (mut files, mut contents) = (Vec::new(), Map::new());
+        for (n, name) in names(arguments)?.into_iter().enumerate() {
+            let head = file(state, name).map_err(|why| format!("arguments.files[{n}]: {why}"))?;
+            if contents.insert(name.to_owned(), json!(head.content)).is_some() {
+                return Err(format!("arguments.files[{n}]: {name} is named twice"));
+            }
+            files.push(BoundArtifact::of(head));
+        }
+        let (script, source) = (BoundArtifact::of(script), script.content.clone());
+        Ok(Self { script, source, input, files, contents: Value::Object(contents) })
+    }
+
+    /// The proposal with the versions that it is bound to: an approval holds for these and for no others.
+    pub fn bound(&self, proposal: &ExecuteTool) -> Value {
+        let mut whole = json!(proposal);
+        whole["bound"] = json!({ "script": self.script, "files": self.files });
+        whole
+    }
+
+    /// True if an approval for a proposal, as [`ScriptPlan::bound`] gave it, was for other versions.
+    pub fn was_changed(&self, approved: &Value) -> bool {
+        approved["bound"] != json!({ "script": self.script, "files": self.files })
+    }
+}
+
+/// The names of the files.
+fn names(arguments: &Map<String, Value>) -> Result<Vec<&str>, String> {
+    let wrong = || "arguments.files: expected a list of keys".to_owned();
+    let names = match arguments.get("files") {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(files) => files.as_array().ok_or_else(wrong)?,
+    };
+    if names.len() > MOST_FILES {
+        return Err(format!("arguments.files: has {} keys; at most {MOST_FILES}", names.len()));
+    }
+    names.iter().map(|name| name.as_str().ok_or_else(wrong)).collect()
+}
+
+/// The artifact of a name: `KEY` of a file, or `TYPE/KEY`.
+fn file<'a>(state: &'a CampaignState, name: &str) -> Result<&'a ArtifactHead, String> {
+    let (kind, key) = match name.split_once('/') {
+        Some((kind, key)) => (kind.parse::<ArtifactType>()?, key),
+        None => (ArtifactType::File, name),
+    };
+    if matches!(kind, ArtifactType::Environment | ArtifactType::Picture) {
+        return Err(format!("a script reads no {kind}"));
+    }
+    state.artifact(kind, key).ok_or_else(|| format!("there is no {kind} {key}"))
+}

@@ -1,0 +1,145 @@
+//! The run of a script: what a person is shown of it, and how it is carried out. It has no effect outside, so all that comes of it is
+//! one transaction.
+
+use std::fmt::Write as _;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::Value;
+use similar::TextDiff;
+
+use super::presence::Presences;
+use crate::domain::campaign::judge::Presence;
+use crate::domain::campaign::script::ScriptPlan;
+use crate::domain::campaign::{ArtifactType, CampaignProposal};
+use crate::domain::{CampaignId, Outcome, Refusal, RefusalCode};
+use crate::facts::ScriptRan;
+use crate::sandbox::ScriptEnd;
+use crate::store::{CampaignError, Lease, Store, StoreError};
+use crate::tools::{Act, CallCard, Doing, Executed, Kit, ToolError};
+
+/// The words if a script is not run for want of a person.
+const NOBODY: &str = "not run: nobody is there";
+/// The limits, as a person is shown them.
+const LIMITS: &str =
+    "It has 30 s, 256 MiB of memory and 64 KiB of output. It reaches no network, no secrets, no database and no tools.";
+
+/// The way to see if somebody is there.
+pub(super) struct Watch {
+    pub(super) campaign: CampaignId,
+    pub(super) presences: Presences,
+}
+
+/// A run that may be carried out.
+pub(super) struct ReadScript {
+    proposal: CampaignProposal,
+    plan: ScriptPlan,
+    card: Vec<String>,
+    watch: Watch,
+}
+
+impl ReadScript {
+    /// The run of a plan, and the arguments that its approval is bound to.
+    ///
+    /// # Errors
+    /// [`ToolError::Refused`] if the script or a file is another version than the approved one.
+    pub(super) async fn of(
+        proposal: CampaignProposal,
+        plan: ScriptPlan,
+        card: Vec<String>,
+        watch: Watch,
+        store: &Store,
+        lease: &Lease,
+    ) -> Result<(Self, Value), ToolError> {
+        let refused = |why: String| ToolError::Refused(Refusal::new(RefusalCode::Gone, why));
+        let CampaignProposal::ExecuteTool(run) = &proposal else { return Err(refused("this runs no script".to_owned())) };
+        let bound = plan.bound(run);
+        if let Some(approved) = store.approved_in_cycle(lease).await?
+            && plan.was_changed(&approved)
+        {
+            return Err(refused(format!(
+                "not run: the script {} or a file of it was changed after the approval, which holds for the versions that were shown; \
+                 propose it again",
+                plan.script.key
+            )));
+        }
+        let mut card = card;
+        card.extend(shown(&plan));
+        card.extend(difference(&plan, watch.campaign, store).await?);
+        Ok((Self { proposal, plan, card, watch }, bound))
+    }
+
+    fn ran(&self, doing: Doing<'_>, end: ScriptEnd) -> ScriptRan {
+        let ScriptEnd { result, logs } = end;
+        let (ok, output) = match result {
+            Ok(output) => (true, output),
+            Err(why) => (false, why),
+        };
+        let ScriptPlan { script, input, files, .. } = self.plan.clone();
+        ScriptRan { turn: doing.lease.turn, call: doing.permit.call(), script, input, files, ok, output, logs }
+    }
+}
+
+/// Source, input, files and limits.
+fn shown(plan: &ScriptPlan) -> Vec<String> {
+    let ScriptPlan { script, source, input, files, .. } = plan;
+    let mut read = String::new();
+    for file in files {
+        let _ = write!(read, "\n{} {} version {}, sha256 {}", file.kind, file.key, file.version, file.sha256);
+    }
+    let read = if read.is_empty() { " none".to_owned() } else { read };
+    vec![
+        format!("Runs the script {} version {}, sha256 {}.", script.key, script.version, script.sha256),
+        source.clone(),
+        format!("Input: {input}"),
+        format!("Files that it may read:{read}"),
+        LIMITS.to_owned(),
+    ]
+}
+
+/// The difference to the version before, if there is one.
+async fn difference(plan: &ScriptPlan, id: CampaignId, store: &Store) -> Result<Option<String>, ToolError> {
+    let versions = match store.artifact_versions(id, ArtifactType::JsScript, &plan.script.key).await {
+        Ok(versions) => versions,
+        Err(CampaignError::Store(error)) => return Err(error.into()),
+        Err(other) => return Err(ToolError::Refused(Refusal::new(RefusalCode::Gone, other.to_string()))),
+    };
+    let before = versions.iter().rev().find(|kept| kept.version < plan.script.version);
+    Ok(before.map(|before| {
+        let (old, new) = (format!("version {}", before.version), format!("version {}", plan.script.version));
+        TextDiff::from_lines(&before.content, &plan.source).unified_diff().context_radius(3).header(&old, &new).to_string()
+    }))
+}
+
+impl Act for ReadScript {
+    fn card<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
+        std::future::ready(Ok(CallCard::of(self.card.clone()))).boxed()
+    }
+
+    fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
+        async move {
+            let kit = doing.kit();
+            let slot = kit.hands.sandbox.script_slot().await;
+            // It may have waited for others: somebody has to be there now.
+            if self.watch.presences.of(self.watch.campaign, kit.clock.now()) == Presence::Away {
+                return Ok(Executed::Outcome(Outcome { refusal: Some(RefusalCode::Gone), ..Outcome::failed(NOBODY) }));
+            }
+            let end = slot.run(doing.permit, &self.plan.source, &self.plan.input, &self.plan.contents).await;
+            let ran = self.ran(doing, end);
+            let why = if ran.ok {
+                let mut unit = kit.store.begin(kit.clock.now()).await?;
+                match unit.carry_out_proposal(doing.permit, doing.lease, &self.proposal, Some(&ran)).await? {
+                    Ok(told) => return Ok(Executed::Within(unit, Outcome::ok(told))),
+                    Err(why) => why,
+                }
+            } else {
+                ran.output.clone()
+            };
+            let mut unit = kit.store.begin(kit.clock.now()).await?;
+            let failed = ScriptRan { ok: false, output: why.clone(), ..ran };
+            unit.record_failed_script(doing.permit, doing.lease, &failed).await?;
+            Ok(Executed::Within(unit, Outcome::failed(format!("The script {} failed: {why}", failed.script.key))))
+        }
+        .boxed()
+    }
+}

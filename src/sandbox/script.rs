@@ -1,0 +1,90 @@
+//! Scripts of campaigns: the body of a function in JavaScript that has `input`, `files` and `log`, and reaches nothing else. The
+//! engine, the epochs and the limits are those of capabilities, with bounds of their own.
+
+use serde_json::{Value, json};
+use tokio::sync::SemaphorePermit;
+
+use crate::domain::{Grants, Power, SourceLanguage};
+use crate::governor::Permit;
+
+use super::component::{Bytes, sha256};
+use super::run::RunEnd;
+use super::template::Kind;
+use super::{CallError, Inner, Sandbox};
+
+/// The lines before a script: it begins in the second.
+const BEFORE: &str = "export default async function script({ input, files }) { Object.freeze(files); const log = (...words) => console.log(...words); {\n";
+/// The lines after it. The first ends a comment.
+const AFTER: &str = "\n}}\n";
+/// The beginning of the engine's words about a power that is not granted.
+const NOT_GRANTED: &str = "this capability was not granted";
+/// The same in words about a script.
+const REACHES_NOTHING: &str =
+    "a script reaches nothing: it has no network, no secrets, no database, no tools and no clock; it has input, files and log";
+/// The form of a script.
+const FORM: &str = "a script is the body of a JavaScript function: it has input, files and log(…), imports and exports nothing, and \
+                    returns its result";
+
+/// The end of a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptEnd {
+    /// Its result as text, or why it has none.
+    pub result: Result<String, String>,
+    /// The lines that it logged, the oldest first.
+    pub logs: Vec<String>,
+}
+
+/// Room for one script to run.
+pub struct ScriptSlot<'a> {
+    inner: &'a Inner,
+    _room: Option<SemaphorePermit<'a>>,
+}
+
+impl Sandbox {
+    /// Waits until there is room for a script. Scripts that run end in bounded time.
+    pub async fn script_slot(&self) -> ScriptSlot<'_> {
+        ScriptSlot { inner: &self.0, _room: self.0.scripts.acquire().await.ok() }
+    }
+}
+
+impl ScriptSlot<'_> {
+    /// Runs a script in a fresh instance, with this input and these files: an object of name and text.
+    pub async fn run(self, permit: &Permit, source: &str, input: &Value, files: &Value) -> ScriptEnd {
+        tracing::debug!(call = %permit.call(), "script runs");
+        let grants = Grants { harmless: [Power::Log].into(), ..Grants::none() };
+        let component = match self.inner.templates.get(&grants) {
+            Ok(template) => template.component(Kind::Run, &format!("{BEFORE}{source}{AFTER}")),
+            Err(fault) => return ScriptEnd { result: Err(fault), logs: Vec::new() },
+        };
+        let sum = sha256(&component);
+        let bytes = Bytes { component: &component, sha256: &sum, grants: &grants, language: SourceLanguage::JavaScript };
+        let RunEnd { result, logs, .. } = match self.inner.load(bytes).await {
+            Ok(loaded) => {
+                let given = json!({ "input": input, "files": files });
+                self.inner.run(&loaded, &given, &self.inner.terms_of_script()).await
+            }
+            Err(error) => RunEnd::failed(CallError::Unusable(error.to_string())),
+        };
+        let (most, logged) = (self.inner.limits.script.output_bytes, logs.iter().map(|line| line.len() + 1).sum::<usize>());
+        let result = result.map_err(|error| words(&error)).and_then(|result| match result.len() + logged {
+            size if size > most => Err(format!("its result and its log have {size} bytes and may have {most} together")),
+            _ => Ok(result),
+        });
+        ScriptEnd { result, logs }
+    }
+}
+
+/// The failure of a script, in words about a script.
+fn words(error: &CallError) -> String {
+    match error {
+        CallError::Threw { message, .. } if message.starts_with(NOT_GRANTED) => REACHES_NOTHING.to_owned(),
+        CallError::Threw { name, message, place } => {
+            // The first line is ours.
+            let at = place.map_or_else(String::new, |place| format!(" (line {})", place.line.saturating_sub(1).max(1)));
+            let form = if name == "SyntaxError" { format!("; {FORM}") } else { String::new() };
+            format!("{name}: {message}{at}{form}")
+        }
+        CallError::Unusable(fault) => format!("the script cannot be run: {fault}"),
+        CallError::InvalidArguments(fault) | CallError::Limit(fault) => fault.clone(),
+    }
+}
