@@ -20,15 +20,14 @@ DECLARE
     -- The program has the messages of the turns before this one, as they were when the conversation had so many events.
     v_known CONSTANT BIGINT := p_wanted #>> '{known,turn}';
     v_known_at CONSTANT BIGINT := p_wanted #>> '{known,sequence}';
-    v_sequence BIGINT;
-    v_kept BOOLEAN;
+    -- Looked at before all else, so that an event that comes after this look is found by the next one.
+    v_sequence CONSTANT BIGINT := (SELECT last_sequence FROM conversations WHERE conversation_id = v_conversation);
+    -- An event of an earlier turn, or of none, may have changed what was said there; those of the known turn and of later ones have not. After
+    -- very many events, reading all of it is cheaper than looking at them.
+    v_kept CONSTANT BOOLEAN := v_known IS NOT NULL AND v_known <= v_turn AND v_sequence BETWEEN v_known_at AND v_known_at + 500 AND NOT EXISTS (
+        SELECT FROM events WHERE conversation_id = v_conversation AND sequence > v_known_at
+          AND coalesce((payload ->> 'turn')::bigint, 0) < v_known);
 BEGIN
-    -- First of all: an event that comes after this look is found by the next one. An event of an earlier turn, or of none, may have changed what
-    -- was said there; those of the known turn and of later ones have not.
-    SELECT c.last_sequence, coalesce(v_known <= v_turn AND v_known_at <= c.last_sequence AND NOT EXISTS (
-        SELECT FROM events e WHERE e.conversation_id = v_conversation AND e.sequence > v_known_at
-          AND coalesce((e.payload ->> 'turn')::bigint, 0) < v_known), FALSE)
-    INTO v_sequence, v_kept FROM conversations c WHERE c.conversation_id = v_conversation;
     RETURN (
 WITH line AS MATERIALIZED (
     SELECT conversation_id, up_to,
@@ -42,8 +41,8 @@ latest AS MATERIALIZED (
     ORDER BY up_to_turn DESC LIMIT 1)
 SELECT json_build_object(
     'catalogue', catalogue_version(),
-    'sequence', coalesce(v_sequence, 0),
-    'kept', coalesce(v_kept, FALSE),
+    'sequence', v_sequence,
+    'kept', v_kept,
     'steps', (SELECT coalesce(max(number), 0) FROM steps WHERE turn_id = v_turn),
     'open', (SELECT coalesce(json_agg(json_build_object('call', tool_call_id, 'id', request_id, 'name', name, 'arguments', arguments)
                                       ORDER BY step_id, position), '[]')
@@ -69,7 +68,7 @@ SELECT json_build_object(
                    SELECT * FROM messages WHERE conversation_id = line.conversation_id AND turn_id < v_turn AND turn_id <= line.up_to
                    ORDER BY message_id DESC LIMIT v_history) earlier
                -- Outside: a range of turns inside would be looked up by turn, and all of it read.
-               WHERE earlier.turn_id > line.anew AND (earlier.turn_id >= v_known OR v_kept IS NOT TRUE)
+               WHERE earlier.turn_id > line.anew AND (earlier.turn_id >= v_known OR NOT v_kept)
                ORDER BY message_id DESC LIMIT v_history)
               UNION ALL
               (SELECT * FROM messages WHERE turn_id = v_turn)) m

@@ -9,6 +9,7 @@ mod powers;
 mod refusals;
 mod safety;
 mod scripted;
+mod scripts;
 mod stored;
 mod teaching;
 mod trials;

@@ -114,9 +114,11 @@ impl Known {
     }
 }
 
-/// The messages of the conversations that were read last.
+/// The messages of the conversations that were read last, the newest at the end.
 #[derive(Clone, Debug, Default)]
-pub(in crate::store) struct KnownMessages(Arc<Mutex<VecDeque<(ConversationId, Arc<Known>)>>>);
+pub(in crate::store) struct KnownMessages(Arc<Mutex<Newest>>);
+
+type Newest = VecDeque<(ConversationId, Arc<Known>)>;
 
 impl KnownMessages {
     /// Those of a conversation, of which a step of `turn` wants `limit`.
@@ -158,3 +160,6 @@ pub(in crate::store) fn together(known: Option<&Known>, read: Vec<Message>, turn
     let oldest = ids[most - 1];
     rows.into_iter().filter(|row| row.turn_id == turn || row.message_id >= oldest).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -105,6 +105,8 @@ fn expected(model: &Reference, step: Move, world: &World) -> (Vec<Reference>, &'
         Move::Reply { contact, id } => after.reply(contact, id),
         Move::Tick { seconds } => {
             after.now += seconds;
+            // Time has passed in each course.
+            courses = vec![after.clone()];
             for talk in after.due() {
                 after.silence(talk);
                 courses.push(after.clone());

@@ -1,0 +1,70 @@
+//! Scripts of campaigns: they have input, files and log, and nothing else; each ends in bounded time.
+
+use super::*;
+use crate::sandbox::{ScriptEnd, ScriptLimits};
+
+async fn run(sandbox: &Sandbox, source: &str, input: Value, files: Value) -> ScriptEnd {
+    sandbox.script_slot().await.run(&permit(), source, &input, &files).await
+}
+
+async fn fails(sandbox: &Sandbox, source: &str) -> String {
+    run(sandbox, source, json!(null), json!({})).await.result.unwrap_err()
+}
+
+#[tokio::test]
+async fn a_script_has_input_files_and_log() {
+    let source = "let sum = 0;\nfor (const line of files.people.split('\\n').slice(1)) sum += Number(line.split(',')[input.column]);\nlog('rows', 2);\nreturn sum // the end";
+    let end = run(sandbox(), source, json!({"column": 1}), json!({"people": "name,age\nAda,36\nBob,6"})).await;
+    assert_eq!(end, ScriptEnd { result: Ok("42".into()), logs: vec!["rows 2".into()] });
+    let end = run(sandbox(), "return { files: Object.keys(files), input }", json!([1]), json!({})).await;
+    assert_eq!(end.result.as_deref(), Ok(r#"{"files":[],"input":[1]}"#));
+    assert_eq!(run(sandbox(), "const input = await 3; return input", json!(1), json!({})).await.result.as_deref(), Ok("3"));
+}
+
+#[tokio::test]
+async fn a_script_reaches_nothing_and_hears_so() {
+    for (source, words) in [
+        ("return await fetch('https://x.example/')", "it has no network"),
+        ("return host.secret('KEY')", "a script reaches nothing"),
+        ("return await host.sql('SELECT 1')", "a script reaches nothing"),
+        ("return await host.kv.get('a')", "a script reaches nothing"),
+        ("return await host.call('execute_sql', {})", "a script reaches nothing"),
+        ("return process.env", "there are no files, no environment"),
+        ("return require('fs').readFileSync('/etc/passwd')", "not CommonJS"),
+        ("return new WebSocket('wss://x.example')", "This is not a browser"),
+        ("files.people = 'x'", "TypeError"),
+        ("\nthrow new Error('no rows')", "Error: no rows (line 2)"),
+        ("return (", "a script is the body of a JavaScript function"),
+        ("import fs from 'fs'", "a script is the body of a JavaScript function"),
+    ] {
+        let why = fails(sandbox(), source).await;
+        assert!(why.contains(words), "{source}: {why}");
+    }
+}
+
+#[tokio::test]
+async fn a_script_ends_at_its_own_bounds_and_not_at_those_of_capabilities() {
+    let script = ScriptLimits { deadline: Duration::from_millis(1_500), output_bytes: 1_000, ..ScriptLimits::default() };
+    let sandbox = open(SandboxLimits { script, ..SandboxLimits::default() });
+    for source in ["for (;;) {}", "for (;;) await null", "return new Promise(() => { for (;;) {} })"] {
+        assert!(fails(&sandbox, source).await.contains("did not finish in time"), "{source}");
+    }
+    let more = "const a = []; for (let n = 0; n < 400; n++) a.push(new Uint8Array(1 << 20)); return a.length";
+    assert!(fails(&sandbox, more).await.contains("more than 256 MiB of memory"));
+    let enough = run(&sandbox, &more.replace("400", "150"), json!(null), json!({})).await;
+    assert_eq!(enough.result.as_deref(), Ok("150"), "a capability has 64 MiB, a script has more");
+    assert!(fails(&sandbox, "log('x'.repeat(600)); return 'y'.repeat(600)").await.contains("may have 1000 together"));
+    assert!(fails(&sandbox, "return 'y'.repeat(1001)").await.contains("may have 1000"));
+    assert_eq!(run(&sandbox, "return 1", json!(null), json!({})).await.result.as_deref(), Ok("1"));
+}
+
+#[tokio::test]
+async fn a_script_waits_for_room_while_capabilities_run_on() {
+    let script = ScriptLimits { concurrent: 1, ..ScriptLimits::default() };
+    let sandbox = open(SandboxLimits { script, ..SandboxLimits::default() });
+    let held = sandbox.script_slot().await;
+    assert!(futures::FutureExt::now_or_never(sandbox.script_slot()).is_none());
+    assert!(call(&sandbox, "export default () => 1", json!({})).await.ok);
+    drop(held);
+    assert!(futures::FutureExt::now_or_never(sandbox.script_slot()).is_some());
+}
