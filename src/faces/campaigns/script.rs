@@ -25,7 +25,7 @@ const LIMITS: &str =
     "It has 30 s, 256 MiB of memory and 64 KiB of output. It reaches no network, no secrets, no database and no tools.";
 
 /// The way to see if somebody is there.
-pub(super) struct Watch {
+pub(super) struct PresenceOf {
     pub(super) campaign: CampaignId,
     pub(super) presences: Presences,
 }
@@ -35,7 +35,7 @@ pub(super) struct ReadScript {
     proposal: CampaignProposal,
     plan: ScriptPlan,
     card: Vec<String>,
-    watch: Watch,
+    presence: PresenceOf,
 }
 
 impl ReadScript {
@@ -47,7 +47,7 @@ impl ReadScript {
         proposal: CampaignProposal,
         plan: ScriptPlan,
         card: Vec<String>,
-        watch: Watch,
+        presence: PresenceOf,
         store: &Store,
         lease: &Lease,
     ) -> Result<(Self, Value), ToolError> {
@@ -65,8 +65,8 @@ impl ReadScript {
         }
         let mut card = card;
         card.extend(shown(&plan));
-        card.extend(difference(&plan, watch.campaign, store).await?);
-        Ok((Self { proposal, plan, card, watch }, bound))
+        card.extend(difference(&plan, presence.campaign, store).await?);
+        Ok((Self { proposal, plan, card, presence }, bound))
     }
 
     fn ran(&self, doing: Doing<'_>, end: ScriptEnd) -> ScriptRan {
@@ -121,7 +121,7 @@ impl Act for ReadScript {
             let kit = doing.kit();
             let slot = kit.hands.sandbox.script_slot().await;
             // It may have waited for others: somebody has to be there now.
-            if self.watch.presences.of(self.watch.campaign, kit.clock.now()) == Presence::Away {
+            if self.presence.presences.of(self.presence.campaign, kit.clock.now()) == Presence::Away {
                 return Ok(Executed::Outcome(Outcome { refusal: Some(RefusalCode::Gone), ..Outcome::failed(NOBODY) }));
             }
             let end = slot.run(doing.permit, &self.plan.source, &self.plan.input, &self.plan.contents).await;

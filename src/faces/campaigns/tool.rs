@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::presence::Presences;
 use super::request::spec_of;
-use super::script::{ReadScript, Watch};
+use super::script::{PresenceOf, ReadScript};
 use crate::domain::campaign::judge::validate;
 use crate::domain::campaign::proposal::{AnalyzeLeads, ExecuteTool, GenerateMessage, PersistArtifact, RequestUserInput};
 use crate::domain::campaign::script::{RUN_SCRIPT, ScriptPlan};
@@ -61,7 +61,7 @@ impl Tool for ProposalTool {
                 && run.tool == RUN_SCRIPT
             {
                 let plan = ScriptPlan::of(&state, &run.arguments).map_err(refused)?;
-                let watch = Watch { campaign: id, presences: self.presences.clone() };
+                let watch = PresenceOf { campaign: id, presences: self.presences.clone() };
                 let (script, arguments) = ReadScript::of(proposal.clone(), plan, card, watch, store, asked.lease).await?;
                 return Ok(Prepared { context, arguments: Some(arguments), ..Prepared::new(script, effect) });
             }

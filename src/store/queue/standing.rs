@@ -44,13 +44,13 @@ impl Wanted {
 
 /// The question of a step where its turn stands.
 #[derive(Clone, Debug)]
-pub(in crate::store) struct Asked {
+pub(in crate::store) struct StandingAsked {
     wanted: Wanted,
     /// The messages that need not be read again.
     known: Option<Arc<Known>>,
 }
 
-impl Asked {
+impl StandingAsked {
     /// The same for the database, of this turn.
     pub(in crate::store) fn value(&self, lease: &Lease) -> Value {
         let Wanted { history, due: (due, tasks), todos, begins, now } = self.wanted;
@@ -179,16 +179,21 @@ impl Store {
     }
 
     /// The question where a turn stands.
-    pub(in crate::store) fn asked(&self, lease: &Lease, wanted: Wanted) -> Asked {
+    pub(in crate::store) fn asked(&self, lease: &Lease, wanted: Wanted) -> StandingAsked {
         let known = match wanted.history {
             0 => None,
             limit => self.known_messages.of(lease.conversation, lease.turn, limit),
         };
-        Asked { wanted, known }
+        StandingAsked { wanted, known }
     }
 
     /// The place where a turn stands, of the database's answer.
-    pub(in crate::store) fn stands(&self, lease: &Lease, asked: &Asked, row: StandingRow) -> Result<Standing, StoreError> {
+    pub(in crate::store) fn stands(
+        &self,
+        lease: &Lease,
+        asked: &StandingAsked,
+        row: StandingRow,
+    ) -> Result<Standing, StoreError> {
         let wanted = asked.wanted;
         let summary = row.summary.map(|SummaryRow { up_to, content }| {
             // A secret may have been set after somebody wrote its value here.

@@ -1,3 +1,5 @@
+//! Which proposals are asked about in what way.
+
 use serde_json::json;
 
 use super::*;

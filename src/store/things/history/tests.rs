@@ -1,3 +1,5 @@
+//! What is known of a conversation, together with what came since.
+
 use std::sync::Arc;
 
 use serde_json::json;
