@@ -16,6 +16,9 @@ use super::{ENGINE_NAME, Inner};
 /// How many compiled components are kept; each takes about 70 KiB.
 const KEPT: usize = 64;
 
+/// The bytes of a page of memory.
+const PAGE: u64 = 64 << 10;
+
 /// A component from a draft or the database.
 #[derive(Clone, Copy)]
 pub(super) struct Bytes<'a> {
@@ -126,9 +129,10 @@ impl Inner {
             return Err(LoadError::Damaged);
         }
         let (engine, javascript, component) = (self.engine.clone(), self.javascript.clone(), bytes.component.to_vec());
-        let (grants, language) = (bytes.grants.clone(), bytes.language);
+        let (grants, language, memory) = (bytes.grants.clone(), bytes.language, self.limits.memory_bytes as u64);
         // JavaScript takes milliseconds; a component that somebody wrote may take any time.
-        let compiled = tokio::task::spawn_blocking(move || compile(&engine, &javascript, &component, &grants, language));
+        let compiled =
+            tokio::task::spawn_blocking(move || compile(&engine, &javascript, &component, (&grants, memory), language));
         let loaded = Arc::new(compiled.await.map_err(|error| LoadError::Invalid(error.to_string()))??);
         self.keep(bytes, &loaded);
         Ok(loaded)
@@ -139,11 +143,18 @@ fn compile(
     engine: &wasmtime::Engine,
     javascript: &wasmtime::Module,
     bytes: &[u8],
-    grants: &Grants,
+    (grants, memory): (&Grants, u64),
     language: SourceLanguage,
 ) -> Result<Loaded, LoadError> {
     let invalid = |error: wasmtime::Error| LoadError::Invalid(format!("{error:#}"));
     let component = Component::new(engine, bytes).map_err(invalid)?;
+    // The pool has room for more: a script may have more.
+    let begins_with = component.resources_required().and_then(|needs| needs.max_initial_memory_size).unwrap_or_default();
+    if begins_with > memory / PAGE {
+        return Err(LoadError::Invalid(format!(
+            "its memory begins with {begins_with} pages of {PAGE} bytes and may have {memory} bytes"
+        )));
+    }
     let mut allowed: Vec<_> =
         INTERFACES.iter().filter(|interface| interface.is_for(grants)).map(|interface| interface.import()).collect();
     let mut linker = host::linker(engine, grants).map_err(invalid)?;
