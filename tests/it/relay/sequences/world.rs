@@ -185,6 +185,7 @@ impl World {
 
     /// Takes up a turn, if there is one, and shows it what there is.
     async fn take_up(&mut self, model: &mut Reference, polls: Option<usize>) -> Option<&'static str> {
+        self.settle().await;
         let gone: Vec<String> = (self.born..self.life).map(|life| format!("life-{life}")).collect();
         let (store, name, now) = (self.store.clone(), self.name(), self.now);
         let mut got = None;
@@ -226,11 +227,16 @@ impl World {
         Some("done")
     }
 
+    /// Waits for transactions that are about to end, such as one that was given up: a claim passes over the turns that they hold.
+    async fn settle(&mut self) {
+        let wait = "BEGIN; LOCK TABLE relay_instances, relay_messages, turns IN SHARE MODE; COMMIT";
+        sqlx::raw_sql(wait).execute(&mut self.behind).await.unwrap();
+    }
+
     /// The content of the database, in the lines of the reference. `settled`: a transaction may be about to end, and is waited for.
     pub async fn lines(&mut self, settled: bool) -> Vec<String> {
         if settled {
-            let wait = "BEGIN; LOCK TABLE relay_instances, relay_messages, turns IN SHARE MODE; COMMIT";
-            sqlx::raw_sql(wait).execute(&mut self.behind).await.unwrap();
+            self.settle().await;
         }
         let talks = sqlx::query(
             "SELECT instance_id, conversation_id, right(contact, 2)::int::text || ' ' || state || ' ' || coalesce(paused_from, '-')
