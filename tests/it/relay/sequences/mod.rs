@@ -152,7 +152,7 @@ async fn sequence(world: &mut World, chance: &mut Chance) {
         // One in twelve steps is the last of its process, which dies in the middle of it.
         let cut = (chance.below(12) == 0).then(|| 1 + chance.below(22));
         trace.push(format!("{step:?}{}", cut.map_or_else(String::new, |polls| format!(" dies after {polls}"))));
-        println!("{}", trace[trace.len() - 1]); // shown if the world itself finds a fault
+        tracing::info!("{}", trace[trace.len() - 1]); // printed if the world itself finds a fault
         let (courses, told) = expected(&model, step, world);
         let before = model.clone();
         model = courses.last().unwrap().clone();
