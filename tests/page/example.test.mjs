@@ -90,5 +90,5 @@ test("on_a_phone_it_is_in_the_bar_and_what_has_no_room_is_under_more", { skip },
   const inBar = await browser.js(`return [...document.querySelectorAll(".rail-place")].filter((node) => node.checkVisibility()).map((node) => node.dataset.testid ?? "more")`);
   assert.deepEqual(inBar, ["place-chat", "place-assistant", "place-tasks", "place-example", "more"]);
   await click(".rail-more");
-  assert.deepEqual((await seen(".menu")).replaceAll("\u00AD", "").split(/\s+/), ["Relay", "Operator", "Capabilities", "Activity", "Settings"]);
+  assert.deepEqual((await seen(".menu")).replaceAll("\u00AD", "").split(/\s+/), ["Relay", "Operator", "Campaigns", "Capabilities", "Activity", "Settings"]);
 });
