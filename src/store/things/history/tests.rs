@@ -1,4 +1,4 @@
-//! What is known of a conversation, together with what came since.
+//! Messages that are known, together with those that came since.
 
 use std::sync::Arc;
 
