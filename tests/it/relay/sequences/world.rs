@@ -227,9 +227,9 @@ impl World {
         Some("done")
     }
 
-    /// Waits for transactions that are about to end, such as one that was given up: a claim passes over the turns that they hold.
+    /// Waits for transactions that are about to end, such as that of a refused order: a claim passes over the turns that they hold.
     async fn settle(&mut self) {
-        let wait = "BEGIN; LOCK TABLE relay_instances, relay_messages, turns IN SHARE MODE; COMMIT";
+        let wait = "BEGIN; LOCK TABLE relay_instances, relay_messages, turns IN EXCLUSIVE MODE; COMMIT";
         sqlx::raw_sql(wait).execute(&mut self.behind).await.unwrap();
     }
 
