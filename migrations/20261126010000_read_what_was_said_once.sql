@@ -1,4 +1,4 @@
--- A step read all that it shows of the conversation anew: 200 messages took 4 of the 5 ms of this statement, at each step of each turn. The program keeps
+-- A step read all that it shows of the conversation anew: up to 200 messages, at each step of each turn. The program keeps
 -- what it has read; the statement says whether that still holds, and gives what came since.
 
 CREATE OR REPLACE FUNCTION standing(p_wanted JSONB) RETURNS JSON
