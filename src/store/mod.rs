@@ -101,7 +101,6 @@ pub struct Store {
     writing: Writing,
     meters: Meters,
     catalogue: things::catalogue::Kept,
-    known_messages: things::history::KnownMessages,
     users_of: theirs::KnownUsers,
 }
 

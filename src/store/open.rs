@@ -60,7 +60,6 @@ impl Store {
             writing: Writing::default(),
             meters: Meters::default(),
             catalogue: Default::default(),
-            known_messages: Default::default(),
             users_of: Default::default(),
             pool,
             agent,

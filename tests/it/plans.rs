@@ -29,7 +29,7 @@ const GROW: [&str; 14] = [
 /// The statement that every step runs as the body of a function, with arguments for its variables.
 const STANDING: (&str, &str) = (
     "standing",
-    "{turn}, {conversation}, 51, '2026-11-20T09:00:00Z', 10, '2026-11-08', '2026-11-20T08:00:00Z', TRUE, 7, 'builder', NULL, NULL, NULL, 1000, FALSE",
+    "{turn}, {conversation}, 51, '2026-11-20T09:00:00Z', 10, '2026-11-08', '2026-11-20T08:00:00Z', TRUE, 7, 'builder', NULL",
 );
 
 /// The others, by a part of their text, with arguments for a turn `{turn}` of a conversation

@@ -75,7 +75,7 @@ impl Ending {
         end: &CallEnd<'_>,
         lease: &Lease,
         scrubber: &Scrubber,
-        along: (WrittenChanges, Option<Value>),
+        along: (WrittenChanges, Option<Wanted>),
         now: DateTime<Utc>,
     ) -> Self {
         let (todos, wanted) = along;
@@ -90,7 +90,7 @@ impl Ending {
             now,
             event: end.recorded(lease, outcome.bounded(), None, None),
             todos,
-            wanted,
+            wanted: wanted.map(|wanted| wanted.of(lease)),
         }
     }
 
@@ -165,12 +165,10 @@ impl Store {
         &self,
         lease: &Lease,
         end: CallEnd<'_>,
-        (todos, wanted): (WrittenChanges, Option<Wanted>),
+        along: (WrittenChanges, Option<Wanted>),
         now: DateTime<Utc>,
     ) -> Result<SeenAtEnd, StoreError> {
-        let question = wanted.map(|wanted| self.asked(lease, wanted));
-        let along = (todos, question.as_ref().map(|question| question.value(lease)));
-        let asked = end.verdict() == "ask";
+        let (asked, wanted) = (end.verdict() == "ask", along.1);
         let ending = Ending::of(&end, lease, &self.scrubber, along, now);
         if asked {
             // A test stops the process between the use of an approval and the commit.
@@ -187,8 +185,8 @@ impl Store {
                 Ok(Done::new((catalogue, standing), records))
             })
             .await?;
-        let standing = match (standing, &question) {
-            (Some(row), Some(question)) => Some(Box::new(counting_the_call(self.stands(lease, question, row)?))),
+        let standing = match (standing, wanted) {
+            (Some(row), Some(wanted)) => Some(Box::new(counting_the_call(self.stands(lease, wanted, row)?))),
             _ => None,
         };
         Ok(SeenAtEnd { catalogue: Some(catalogue), standing })

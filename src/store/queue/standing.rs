@@ -2,8 +2,6 @@
 //! catalogue, which has the rest. The function `standing` of the database reads it, so that the
 //! statement that ends a call can give it as well.
 
-use std::sync::Arc;
-
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,7 +11,7 @@ use sqlx::types::Json;
 use super::steps::OpenCall;
 use crate::domain::todo::{MOST_IN_CONTEXT, TodosShown};
 use crate::domain::{CallRequest, ConversationId, DueTasks, History, Origin, Spent, Task, ToolCallId, TurnId, Used};
-use crate::store::things::history::{self, Known, Message};
+use crate::store::things::history::{self, Message};
 use crate::store::things::{tasks, todos};
 use crate::store::{CatalogueVersion, Lease, Store, StoreError, Summaries, Summary};
 
@@ -40,27 +38,16 @@ impl Wanted {
     pub fn turn_alone(now: DateTime<Utc>) -> Self {
         Self { history: 0, due: (DateTime::UNIX_EPOCH, 0), todos: false, begins: false, now }
     }
-}
 
-/// The question of a step where its turn stands.
-#[derive(Clone, Debug)]
-pub(in crate::store) struct StandingAsked {
-    wanted: Wanted,
-    /// The messages that need not be read again.
-    known: Option<Arc<Known>>,
-}
-
-impl StandingAsked {
     /// The same for the database, of this turn.
-    pub(in crate::store) fn value(&self, lease: &Lease) -> Value {
-        let Wanted { history, due: (due, tasks), todos, begins, now } = self.wanted;
+    pub(in crate::store) fn of(self, lease: &Lease) -> Value {
+        let Self { history, due: (due, tasks), todos, begins, now } = self;
         let most = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         json!({
             "turn": lease.turn, "conversation": lease.conversation, "profile": lease.profile,
             // One more than wanted: the oldest tells whether its turn is whole.
             "history": most(history.saturating_add(1)), "due": due, "tasks": most(tasks), "today": now.date_naive(), "now": now,
             "begins": begins, "tries": TURNS_BETWEEN_TRIES - 1, "todos": todos.then_some(MOST_IN_CONTEXT),
-            "known": self.known.as_ref().map(|known| known.place()),
         })
     }
 }
@@ -144,10 +131,6 @@ impl Sums {
 #[derive(Debug, Deserialize)]
 pub(in crate::store) struct StandingRow {
     catalogue: i64,
-    /// The events of the conversation before anything else was read.
-    sequence: i64,
-    /// True if the known messages still hold; then they are not in `history`.
-    kept: bool,
     steps: i32,
     open: Vec<Open>,
     acted: bool,
@@ -173,38 +156,17 @@ impl Store {
     /// # Errors
     /// If the database does not answer or holds a value that this version cannot read.
     pub async fn standing(&self, lease: &Lease, wanted: Wanted) -> Result<Standing, StoreError> {
-        let asked = self.asked(lease, wanted);
-        let row = query_scalar!(r#"SELECT standing($1) AS "standing!: Json<StandingRow>""#, asked.value(lease));
-        self.stands(lease, &asked, row.fetch_one(&self.pool).await?.0)
-    }
-
-    /// The question where a turn stands.
-    pub(in crate::store) fn asked(&self, lease: &Lease, wanted: Wanted) -> StandingAsked {
-        let known = match wanted.history {
-            0 => None,
-            limit => self.known_messages.of(lease.conversation, lease.turn, limit),
-        };
-        StandingAsked { wanted, known }
+        let row = query_scalar!(r#"SELECT standing($1) AS "standing!: Json<StandingRow>""#, wanted.of(lease));
+        self.stands(lease, wanted, row.fetch_one(&self.pool).await?.0)
     }
 
     /// The place where a turn stands, of the database's answer.
-    pub(in crate::store) fn stands(
-        &self,
-        lease: &Lease,
-        asked: &StandingAsked,
-        row: StandingRow,
-    ) -> Result<Standing, StoreError> {
-        let wanted = asked.wanted;
+    pub(in crate::store) fn stands(&self, lease: &Lease, wanted: Wanted, row: StandingRow) -> Result<Standing, StoreError> {
         let summary = row.summary.map(|SummaryRow { up_to, content }| {
             // A secret may have been set after somebody wrote its value here.
             Summary { up_to, content: self.clean(&content).into_owned() }
         });
-        let rows = history::together(asked.known.as_deref().filter(|_| row.kept), row.history, lease.turn, wanted.history);
-        // Events of the conversation that this one branched off are in another stream; and a look at the turn alone has read nothing else.
-        if wanted.history > 0 && row.earlier.is_none() {
-            self.known_messages.keep((lease.conversation, lease.turn), row.sequence, wanted.history, &rows);
-        }
-        let mut history = history::of(&rows, lease.turn, wanted.history, |text| self.clean(text).into_owned());
+        let mut history = history::of(row.history, lease.turn, wanted.history, |text| self.clean(text).into_owned());
         history.earlier = row.earlier.unwrap_or_default();
         let Days { of_tasks, of_others } = row.in_day;
         let used = Used {
