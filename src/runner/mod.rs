@@ -109,11 +109,15 @@ impl Runner {
         let (mut watch, mut gone, mut due) = (Watch::default(), Vec::new(), true);
         // True if there may be more turns than places: then one that ends makes room.
         let mut more = false;
-        // Alone with nothing to look after, a server does not look: whatever begins wakes it.
+        // Alone with nothing to look after, a server does not look: whatever begins wakes it. A claim passes over a turn that a
+        // transaction holds at that moment, and if that is rolled back, nothing wakes: so each claim is followed by one look.
         let mut watchful = true;
         let mut tick = Box::pin(self.pause(LOOK_EVERY));
         loop {
             if std::mem::take(&mut due) {
+                if !std::mem::replace(&mut watchful, true) {
+                    tick.set(self.pause(LOOK_EVERY));
+                }
                 match self.take_up(&mut astray, std::mem::take(&mut gone), &mut working, &shutdown).await {
                     Ok(left) => more = left,
                     Err(error) => {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use level3::model::{Entry, ModelErrorKind};
 use serde_json::json;
+use sqlx::Executor;
 use tokio::sync::Notify;
 
 use crate::support::{Reply, TestApp, call, calls, kinds, of_type, text};
@@ -202,6 +203,39 @@ async fn turns_of_one_conversation_run_one_after_the_other() {
     signal.notify_one();
     let frames = client.turn().await;
     assert_eq!(of_type(&frames, "assistant")["content"], "first answer");
+    let frames = client.turn().await;
+    assert_eq!(of_type(&frames, "assistant")["content"], "second answer");
+}
+
+#[tokio::test]
+async fn a_turn_that_a_claim_passed_over_is_found_again_after_a_rollback() {
+    let app = TestApp::start().await;
+    // The first look finds nothing, after which a server alone does not look.
+    app.advance(3);
+    app.until(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'SELECT t.lease_owner%'",
+        1,
+    )
+    .await;
+    let (signal, held) = hold(text("first answer"));
+    app.script([held, text("aside"), text("second answer")]);
+    let mut client = app.connect().await;
+    client.say("first").await;
+    client.say("second").await;
+    app.script.asked(1).await;
+    client.until(|frame| frame["content"] == "second").await;
+    let mut order = app.behind().await;
+    order.execute("BEGIN").await.unwrap();
+    order.execute("SELECT FROM turns ORDER BY turn_id DESC LIMIT 1 FOR UPDATE").await.unwrap();
+    signal.notify_one();
+    client.turn().await;
+    // Once a turn that was accepted later is answered, a claim has passed over the second one.
+    let other = app.store().owners().create_conversation(app.now()).await.unwrap();
+    client.send(json!({"type": "message", "content": "meanwhile", "conversation": other})).await;
+    client.until(|frame| frame["conversation"] == json!(other) && frame["state"] == "completed").await;
+    order.execute("ROLLBACK").await.unwrap();
+    // No commit, no notice, and nobody else who could wake this server.
+    app.advance(3);
     let frames = client.turn().await;
     assert_eq!(of_type(&frames, "assistant")["content"], "second answer");
 }
