@@ -20,6 +20,10 @@ chaos-short:
 chaos:
     CHAOS_KILLS="${CHAOS_KILLS:-1000}" CHAOS_POINTS="${CHAOS_POINTS:-50}" cargo test --locked --test chaos -- --nocapture
 
+# A hostile model against 5,000 campaigns; the tests have 24. CAMPAIGN_CASES, CAMPAIGN_SEED.
+campaigns:
+    CAMPAIGN_CASES="${CAMPAIGN_CASES:-5000}" cargo test --locked --test it campaigns_of_a_hostile_model
+
 # How well the agent extends itself with the model that LLM_* set; EVALS_ONLY, EVALS_RUNS, EVALS_TIMEOUT: see docs/evals.md.
 evals:
     cargo test --locked --test evals

@@ -9,8 +9,7 @@ use level3::domain::ToolCallId;
 use level3::domain::relay::{ContactAddress, Pace, RelayMessage, RelaySettings};
 use level3::store::{NewIncoming, NewInstance, NewStep, OutboxLook, SendEnd, Store};
 
-use super::sequences::Chance;
-use crate::support::{TestApp, permit};
+use crate::support::{Chance, TestApp, permit};
 
 const ZONES: [&str; 5] = ["Europe/Berlin", "America/New_York", "Asia/Tokyo", "UTC", "Pacific/Auckland"];
 /// The most first contacts; a person who knows has set it, so that the day is full.
