@@ -56,6 +56,7 @@ const SENTENCES = {
   item_named: ({ task, subtask }) => ({ said: said.named(task, subtask) }),
   timer_changed: ({ timer, over }) => ({ said: over ? said.timerOver : (said.timer[timer.state] ?? said.other) }),
   reminder_given: ({ title, late }) => ({ said: late ? said.remindedLate : said.reminded, text: title }),
+  voice_call_changed: ({ state, reason }) => ({ said: said.voice[reason] ?? said.voice[state] ?? said.other, tone: reason === "failed" ? "slip" : undefined }),
   begun_anew: () => ({ said: said.begunAnew }),
   instance_made: ({ instance }) => ({ said: said.instanceMade, text: instance.objective }),
   instance_moved: ({ instance, progress: { state, reason } }) => ({ said: said.instanceMoved(instance, said.instanceStates[state] ?? state), text: reason ?? "" }),
@@ -77,6 +78,8 @@ const SENTENCES = {
   // Texts behind a proposal are for the model.
   proposal_refused: () => ({ said: said.proposalRefused, tone: "slip" }),
   cycle_ended: () => ({ said: said.cycleEnded }),
+  page_read: ({ page }) => ({ said: said.pageRead(page.address) }),
+  page_touched: ({ touch }) => ({ said: said.pageTouched(touch.tool, touch.address, touch.state), tone: touch.state === "done" ? undefined : "failed" }),
   script_ran: ({ script, ok }) => ({ said: said.scriptRan(script.key, script.version, ok), tone: ok ? undefined : "failed" }),
   chat_forgotten: ({ messages }) => ({ said: said.chatForgotten(messages.length) }),
   capability_installed: ({ name, version }) => ({ said: said.installed(name, version) }),

@@ -29,7 +29,11 @@ export function show([name] = []) {
   const { host, context } = here;
   const gone = new AbortController();
   here.gone = gone;
-  if (CHARACTERS.includes(name)) return new Talking(host, context, name, gone.signal).open();
+  if (CHARACTERS.includes(name)) {
+    const calls = here.calls;
+    here.calls = false;
+    return new Talking(host, context, name, gone.signal, calls).open();
+  }
   pick(host, context, name, gone.signal);
   return undefined;
 }
@@ -46,8 +50,9 @@ function leave() {
   here.context.session.open(undefined);
 }
 
-function pick(host, { session, setTitle, setLead }, missing, signal) {
-  const { node, show: tell } = picker(missing);
+function pick(host, { session, setTitle, setLead, go }, missing, signal) {
+  // The call begins when Law is there.
+  const { node, show: tell } = picker(missing, () => ((here.calls = true), go("assistant", "law")));
   setTitle(said.back);
   setLead(undefined);
   host.append(node);
@@ -57,8 +62,8 @@ function pick(host, { session, setTitle, setLead }, missing, signal) {
 }
 
 class Talking {
-  constructor(host, context, name, signal) {
-    Object.assign(this, { host, context, name, signal, session: context.session });
+  constructor(host, context, name, signal, calls) {
+    Object.assign(this, { host, context, name, signal, calls, session: context.session });
     const { setTitle, setLead, go } = context;
     setTitle(said.names[name]);
     setLead(iconButton("back", said.back, () => go("assistant"), { "data-testid": "to-picker" }));
@@ -90,7 +95,8 @@ class Talking {
     const bar = h("div", { class: "talk-bar" }, h("span", { class: "talk-look", "aria-hidden": "true" }, said.looks[name]), this.left, view, button(h("span", {}, said.anew), () => this.anew(), { kind: "quiet", icon: "retry", title: said.anew, "data-testid": "anew" }));
     const chat = h("div", { class: "talk-chat" });
     this.panel = createPanel({ session, profile: name, announce: context.announce, asked: () => this.asked(), signal });
-    this.node = h("div", { class: "talking", "data-character": name, "data-view": "chat" }, bar, h("div", { class: "talk-body" }, chat, this.panel.node));
+    const call = h("div", { class: "talk-call" });
+    this.node = h("div", { class: "talking", "data-character": name, "data-view": "chat" }, bar, call, h("div", { class: "talk-body" }, chat, this.panel.node));
     this.host.replaceChildren(this.node);
     const rowsOf = (rows, state) => (this.rows = chatRows(rows, state, said.names[name]));
     const { [name]: placeholder } = said.placeholder;
@@ -98,6 +104,15 @@ class Talking {
     if (signal.aborted) return;
     session.store.subscribe((workspace) => this.told(workspace), signal);
     this.told(session.store.getState());
+    if (name === "law") await this.voice(call);
+  }
+
+  /** Law can be called; without the code for that one can still write. */
+  async voice(host) {
+    const voice = await this.context.voice(this.context).catch((error) => console.error("calls cannot be had", error));
+    if (!voice || this.signal.aborted) return;
+    voice.attach(host, this.signal);
+    if (this.calls) voice.start();
   }
 
   told(workspace) {

@@ -7,11 +7,15 @@ import { button } from "../ui/button.js";
 import { errorState } from "../ui/states.js";
 import { said } from "./words.js";
 
-/** The picker: `{ node, show(allowances) }`. `missing` is a name under which there is nobody. */
-export function picker(missing) {
+/** The picker: `{ node, show(allowances) }`. `missing` is a name under which there is nobody; `call()` calls Law. */
+export function picker(missing, call) {
   const cards = CHARACTERS.map((name) => card(name));
-  const reason = h("p", { class: "character-reason", id: "no-voice" }, said.noVoice);
-  cards[1].append(voiceButton(), reason, wayTo("law", "quiet"));
+  const canHear = Boolean(globalThis.SpeechRecognition ?? globalThis.webkitSpeechRecognition);
+  const reason = h("p", { class: "character-reason", id: "no-voice" });
+  const talk = button(said.call, call, { kind: "primary", "aria-describedby": "no-voice", "data-testid": "talk-law" });
+  // It is found with Tab, and says why it does not work.
+  if (!canHear) talk.setAttribute("aria-disabled", "true");
+  cards[1].append(talk, reason, wayTo("law", "quiet"));
   cards[0].append(wayTo("lea", "button primary"));
   const node = h(
     "div",
@@ -20,7 +24,10 @@ export function picker(missing) {
     h("header", { class: "picker-head" }, h("h2", {}, said.who), h("p", {}, said.whoHelp)),
     h("div", { class: "characters" }, cards),
   );
-  const show = (allowances) => (reason.textContent = allowances?.voice === false ? said.noVoiceTier : said.noVoice);
+  const show = (allowances) => {
+    reason.textContent = !canHear ? said.noVoice : allowances?.voice === false ? said.noVoiceTier : said.voiceHelp;
+  };
+  show();
   return { node, show };
 }
 
@@ -32,6 +39,3 @@ function card(name) {
 }
 
 const wayTo = (name, look) => h("a", { class: look, href: addressOf("assistant", name), "data-testid": `choose-${name}` }, said.write[name]);
-
-/** It is found with Tab, and says why it does not work. */
-const voiceButton = () => button(said.call, () => undefined, { "aria-disabled": "true", "aria-describedby": "no-voice", "data-testid": "talk-law" });

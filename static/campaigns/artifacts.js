@@ -1,32 +1,40 @@
-// The artifacts of a campaign: each with its versions, their content, and what differs from one to the next.
+// The artifacts of a campaign: each with its versions, their content, what differs from one to the next, and a new one by hand.
 
 import { h, keyed } from "../core/dom.js";
 import { lineDiff } from "../core/line-diff.js";
 import { shortTime } from "../core/times.js";
+import { button } from "../ui/button.js";
 import { exactDiff, exactNodes } from "../ui/exact.js";
 import { errorState, waitingFor } from "../ui/states.js";
+import { keepForm } from "./keep.js";
 import { listSection, makePart, partRows } from "./part.js";
 import { campaigns as said } from "./words.js";
 
-/** The section: `{ node, put(artifacts) }`. Contents are asked for when a person opens one. */
-export function artifactsSection({ api, id, signal }) {
+/** The section: `{ node, put(artifacts, over) }`. Contents are asked for when a person opens one. */
+export function artifactsSection({ api, id, signal, load, announce }) {
   const { node, list, none } = listSection(said.artifacts, said.noArtifacts, "campaigns-artifacts");
-  const show = (artifact, host) => artifactRow(artifact, host, { api, id, signal });
-  const put = (artifacts) => {
+  const keep = keepForm({ api, id, load, announce });
+  node.append(keep.node);
+  const show = (artifact, host) => artifactRow(artifact, host, { api, id, signal, keep });
+  const put = (artifacts, over = false) => {
+    keep.node.hidden = over;
     none.hidden = artifacts.length > 0;
-    keyed(list, partRows(artifacts, ({ type, key }) => `${type} ${key}`, show), makePart);
+    const rows = artifacts.map((artifact) => ({ ...artifact, over }));
+    keyed(list, partRows(rows, ({ type, key }) => `${type} ${key}`, show), makePart);
   };
   return { node, put };
 }
 
-function artifactRow({ type, key, version, source }, host, { api, id, signal }) {
+function artifactRow({ type, key, version, source, over }, host, { api, id, signal, keep }) {
   host.dataset.artifact = `${type} ${key}`;
   const body = h("div", { class: "campaigns-versions" });
   async function load() {
     body.replaceChildren(waitingFor(load, 3));
     try {
       const { versions } = await api.artifactVersions(id, type, key);
-      if (!signal.aborted) body.replaceChildren(...versionNodes(versions));
+      if (signal.aborted) return;
+      const another = button(said.newVersion, () => keep.fill({ type, key, content: versions.at(-1).content }), { "aria-label": said.newVersionOf(key), "data-part": "another", "data-testid": "campaigns-another" });
+      body.replaceChildren(...versionNodes(versions), ...(over ? [] : [h("div", { class: "campaigns-deeds" }, another)]));
     } catch (error) {
       if (!signal.aborted) body.replaceChildren(errorState(error.message, load));
     }

@@ -15,7 +15,8 @@ import { cyclesSection } from "./cycles.js";
 import { leadsSection } from "./leads.js";
 import { logsSection } from "./logs.js";
 import { stateWord } from "./part.js";
-import { steps, whyOf } from "./rows.js";
+import { recordSection } from "./record.js";
+import { isOver, steps, whyOf } from "./rows.js";
 import { tasksSection } from "./tasks.js";
 import { campaigns as said } from "./words.js";
 
@@ -92,17 +93,18 @@ function makeParts({ api, id, signal, announce, went, load }) {
     announce(said.copied(answer.id));
     went(answer.id);
   });
-  const shared = { api, id, signal, order, announce };
-  const [tasks, cycles, leads, artifacts, contexts, logs] = [tasksSection(shared), cyclesSection(), leadsSection(), artifactsSection(shared), contextsSection(shared), logsSection()];
-  const node = h("div", {}, head, line, h("p", { class: "campaigns-note" }, said.rules), waiting, tasks.node, cycles.node, leads.node, artifacts.node, contexts.node, logs.node);
+  const shared = { api, id, signal, order, load, announce };
+  const [tasks, cycles, leads, artifacts, contexts, logs] = [tasksSection(shared), cyclesSection(), leadsSection(shared), artifactsSection(shared), contextsSection(shared), logsSection()];
+  const node = h("div", {}, head, line, h("p", { class: "campaigns-note" }, said.rules), waiting, tasks.node, cycles.node, leads.node, artifacts.node, contexts.node, logs.node, recordSection(shared));
 
   function show({ info, leads: all, events, audit }) {
     showHead(head, info, steer);
-    tasks.put(info.tasks);
+    const over = isOver(info.campaign);
+    tasks.put(info.tasks, over);
     cycles.put(events, audit);
-    leads.put(all, info.leads);
-    artifacts.put(info.artifacts);
-    contexts.put(info.contexts);
+    leads.put(all, info.leads, over);
+    artifacts.put(info.artifacts, over);
+    contexts.put(info.contexts, over);
     logs.put(events, audit);
   }
   const waits = (rows) => {
@@ -112,8 +114,8 @@ function makeParts({ api, id, signal, announce, went, load }) {
   return { node, problem, show, waits };
 }
 
-function showHead(head, { campaign, watched }, steer) {
-  const told = JSON.stringify([campaign, watched]);
+function showHead(head, { campaign, watched, browser }, steer) {
+  const told = JSON.stringify([campaign, watched, browser]);
   if (head.told === told) return;
   head.told = told;
   const part = head.contains(document.activeElement) ? document.activeElement.dataset.part : undefined;
@@ -123,7 +125,7 @@ function showHead(head, { campaign, watched }, steer) {
   const deeds = steps(campaign).map((how) => button(said[how], () => steer(how), { kind: how === "start" || how === "resume" ? "primary" : "plain", "data-part": how, "data-testid": `campaigns-${how}` }));
   head.replaceChildren(
     h("p", { class: "campaigns-head" }, said.title(id), stateWord(status, said.states[status] ?? status, { "data-testid": "campaigns-state" }), h("span", { class: "campaigns-note" }, facts)),
-    h("p", { class: "campaigns-lights" }, light(watched, watched ? said.watched : said.unwatched, "presence"), light(false, said.noBrowser, "browser")),
+    h("p", { class: "campaigns-lights" }, light(watched, watched ? said.watched : said.unwatched, "presence"), light(browser, browser ? said.browser : said.noBrowser, "browser")),
     why ? h("p", { class: "campaigns-why", dir: "auto", "data-testid": "campaigns-why" }, why) : "",
     copyOf ? h("p", { class: "campaigns-note" }, h("a", { href: addressOf("campaigns", copyOf), class: "campaigns-name", "data-part": "copy-of" }, said.copyOf(copyOf))) : "",
     h("div", { class: "campaigns-deeds" }, deeds),

@@ -65,7 +65,8 @@ export function show([id] = []) {
   if (id !== undefined) {
     setTitle(said.title(id));
     setLead(button(words.places.campaigns, () => go("campaigns"), { kind: "quiet", icon: "back", "data-testid": "campaigns-back" }));
-    detail.open(id).then(present);
+    // The light says at once that somebody is there.
+    detail.open(id).then(present).then(detail.load);
     return;
   }
   detail.close();

@@ -1,6 +1,8 @@
 // A row of any list of this place: shown anew only when something of it changed, and then what is open, written or has the focus stays so.
 
 import { h } from "../core/dom.js";
+import { button } from "../ui/button.js";
+import { problemLine } from "../ui/section.js";
 
 class CampaignPart extends HTMLElement {
   set data({ item, told, show }) {
@@ -31,6 +33,34 @@ export function listSection(title, empty, id) {
   const none = h("p", { class: "none", hidden: true }, empty);
   const node = h("section", { "data-testid": id }, h("h2", {}, title), none, list);
   return { node, list, none };
+}
+
+/**
+ * A form that is folded away until a person wants it; `work()` does what it says, and what it throws is said above the button. Gives the
+ * element, with `open(control)`, which unfolds it and goes to a control.
+ */
+export function orderForm({ id, title, controls, yes, work }) {
+  const { line, say } = problemLine();
+  const act = async () => {
+    say(undefined);
+    try {
+      await work();
+    } catch (error) {
+      say(error.message);
+    }
+  };
+  const go = button(yes, act, { "data-testid": `${id}-go` });
+  const form = h("form", { class: "campaigns-order" }, controls, line, go);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    go.click();
+  });
+  const node = h("details", { class: "campaigns-more", "data-testid": id }, h("summary", {}, title), form);
+  const open = (control) => {
+    node.open = true;
+    control.focus();
+  };
+  return { node, open };
 }
 
 /** A state as a small word. */

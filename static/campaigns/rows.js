@@ -6,6 +6,15 @@ export const steps = ({ status }) => [...({ initializing: ["start"], active: ["p
 /** Why it stands still, in the server's words; undefined if it does not say. */
 export const whyOf = ({ reason, waits_for: waits, fault }) => [reason, waits, fault].filter(Boolean).join(" · ") || undefined;
 
+/** True if nothing changes in it any more. */
+export const isOver = ({ status }) => status === "completed" || status === "error";
+
+/** A refused file: the sentence on the whole, and what is wrong by line, if that is how it was said. */
+export function badLines(message) {
+  const [, about, rest] = /^([^\n]*?)\.? (line \d+: .*)$/s.exec(message) ?? [];
+  return rest === undefined ? { about: message, lines: [] } : { about: `${about}.`, lines: rest.split(/; (?=line \d+: )/) };
+}
+
 /**
  * The tasks of what a person wrote: JSON (an array, or an object with `tasks`), else one description a line. Throws a `SyntaxError` for JSON
  * that is none.

@@ -1,27 +1,57 @@
-// The tasks of a campaign: what is still unproven, what proved the others, questions to the person, and what a person may do with each.
+// The tasks of a campaign: what is still unproven, what proved the others, questions to the person, what a person may do with each, and new ones.
 
 import { h, keyed } from "../core/dom.js";
 import { button } from "../ui/button.js";
 import { ask } from "../ui/dialog.js";
 import { field, input } from "../ui/forms.js";
-import { listSection, makePart, partRows, stateWord } from "./part.js";
-import { effectWords } from "./rows.js";
+import { listSection, makePart, orderForm, partRows, stateWord } from "./part.js";
+import { effectWords, tasksOf } from "./rows.js";
 import { campaigns as said } from "./words.js";
 
-/** The section: `{ node, put(tasks) }`. `order(work)` does something and shows what came of it. */
-export function tasksSection({ api, id, order }) {
+/** The section: `{ node, put(tasks, over) }`. `order(work)` does something and shows what came of it. */
+export function tasksSection({ api, id, order, load, announce }) {
   const { node, list, none } = listSection(said.tasks, said.noTasks, "campaigns-tasks-list");
   const deed = (task, what, reason) => order(() => api.changeCampaignTask(id, task, what, reason));
   const answer = (task, question, text) => order(() => api.answerCampaign(id, task, question, text));
   const show = (task, host) => taskRow(task, host, { deed, answer });
-  const put = (tasks) => {
+  const add = addForm({ api, id, load, announce });
+  node.append(add);
+  const put = (tasks, over = false) => {
+    add.hidden = over;
     none.hidden = tasks.length > 0;
-    keyed(list, partRows(tasks, ({ id: task }) => task, show), makePart);
+    const rows = tasks.map((task) => ({ ...task, over }));
+    keyed(list, partRows(rows, ({ id: task }) => task, show), makePart);
   };
   return { node, put };
 }
 
-function taskRow({ id, description, status, unproven = [], hindrance, metadata = {} }, host, { deed, answer }) {
+/** Makes tasks of lines or JSON, one after the other. Those that were made leave the field, should one of the others be refused. */
+function addForm({ api, id, load, announce }) {
+  const text = h("textarea", { class: "input campaigns-tasks", rows: "3", dir: "auto", spellcheck: "false", "data-testid": "campaigns-add-tasks" });
+  const labelled = field(said.tasksLabel, text, said.tasksHelp);
+  async function work() {
+    let tasks;
+    try {
+      tasks = tasksOf(text.value);
+    } catch (error) {
+      throw new Error(`${said.noJson} ${error.message}`, { cause: error });
+    }
+    if (tasks.length === 0) return text.focus();
+    try {
+      while (tasks.length > 0) {
+        announce((await api.addCampaignTask(id, tasks[0])).told);
+        tasks.shift();
+        text.value = tasks.length > 0 ? JSON.stringify(tasks, null, 1) : "";
+      }
+    } finally {
+      await load();
+    }
+    return undefined;
+  }
+  return orderForm({ id: "campaigns-add", title: said.addTasks, controls: [labelled.node], yes: said.add, work }).node;
+}
+
+function taskRow({ id, description, status, unproven = [], hindrance, metadata = {}, over }, host, { deed, answer }) {
   host.dataset.task = id;
   host.dataset.status = status;
   const isDone = status === "done";
@@ -34,8 +64,8 @@ function taskRow({ id, description, status, unproven = [], hindrance, metadata =
   ];
   if (!isDone && unproven.length > 0) parts.push(named(said.unproven, unproven));
   if (isDone) parts.push(evidence.length > 0 ? named(said.proven, evidence.map(({ effect, events = [] }) => `${effectWords(effect)}${events.length > 0 ? ` (${said.byEvents(events)})` : ""}`)) : h("p", { class: "campaigns-note" }, said.byPerson));
-  for (const each of questions) parts.push(each.answer ? h("p", { class: "campaigns-note", dir: "auto" }, `${each.text} — ${said.answered(each.answer)}`) : questionForm(each, (text) => answer(id, each.question, text)));
-  const deeds = deedsOf({ id, status, requires }, deed);
+  for (const each of questions) parts.push(questionNode(each, over, (text) => answer(id, each.question, text)));
+  const deeds = over ? [] : deedsOf({ id, status, requires }, deed);
   if (deeds.length > 0) parts.push(h("div", { class: "campaigns-deeds" }, deeds));
   return parts;
 }
@@ -53,6 +83,12 @@ function blockAfterReason(id, deed) {
   const reason = input({ maxlength: "500", required: true, "data-testid": "campaigns-reason" });
   ask({ title: said.blockTitle, text: said.blockText, control: field(said.blockReason, reason).node, yes: said.block, action: () => deed(id, "block", reason.value.trim()) });
   reason.focus();
+}
+
+function questionNode(asked, over, answer) {
+  const { text, answer: given } = asked;
+  if (!given && !over) return questionForm(asked, answer);
+  return h("p", { class: "campaigns-note", dir: "auto" }, given ? `${text} — ${said.answered(given)}` : text);
 }
 
 function questionForm({ question, text }, answer) {

@@ -5,7 +5,7 @@ import { button } from "../ui/button.js";
 import { ask } from "../ui/dialog.js";
 import { exactNodes } from "../ui/exact.js";
 import { problemLine } from "../ui/section.js";
-import { save } from "./save.js";
+import { save } from "../ui/save.js";
 import { capabilities as said } from "./words.js";
 
 /** `{ node, makeLive(version) }`. `reload()` shows the capability anew after a change. */

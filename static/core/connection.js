@@ -69,9 +69,10 @@ export class Connection {
   }
 
   /** Sends a message that stands in the outbox, if the line is up; otherwise it goes out after the next `hello`. */
-  sendMessage({ id, content, steer, images, conversation }) {
+  sendMessage({ id, content, steer, images, call, conversation }) {
     const frame = { type: "message", id, content, ...this.named(conversation) };
     if (steer) frame.steer = true;
+    if (call !== undefined) frame.call = call;
     if (images?.length > 0) frame.images = images.map(({ media_type, data }) => ({ media_type, data }));
     if (this.send(frame)) this.expectAnswer();
   }

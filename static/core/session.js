@@ -5,7 +5,7 @@ import { Connection } from "./connection.js";
 import { createLists } from "./lists.js";
 import { loadOutbox, newId, saveOutbox } from "./outbox.js";
 import { createStore } from "./store.js";
-import { capabilitiesMark, initialWorkspace, mainState, reduceWorkspace, seenByConnection, shownState, timersMark, together, wholeOutbox } from "./workspace.js";
+import { capabilitiesMark, initialWorkspace, mainState, reduceWorkspace, seenByConnection, timersMark, together, wholeOutbox } from "./workspace.js";
 
 /**
  * The session of this tab. `storage` is like `sessionStorage`; `url` is the address of `/chat`. `fetch`, `schedule` and what `Connection` may
@@ -86,12 +86,12 @@ export function createSession({ storage, url, fetch, schedule, ...line }) {
     open,
     follow,
     take,
-    /** Sends a message in the conversation that is shown. */
-    send({ content, steer, images }) {
-      const { shown, main } = getState();
-      const entry = { id: newId(), content, steer, images, status: "sending" };
-      setOutbox(shown, [...shownState(getState()).outbox, entry]);
-      connection.sendMessage(shown === main ? entry : { ...entry, conversation: shown });
+    /** Sends a message in the conversation that is shown, or in another one; `call` is the one in which it was spoken. */
+    send({ content, steer, images, call, conversation = getState().shown }) {
+      const { main } = getState();
+      const entry = { id: newId(), content, steer, images, call, status: "sending" };
+      setOutbox(conversation, [...stateOf(conversation).outbox, entry]);
+      connection.sendMessage(conversation === main ? entry : { ...entry, conversation });
     },
     /** Ends what runs and waits in a conversation, by default the one that is shown. */
     stop(conversation = getState().shown) {

@@ -1,11 +1,13 @@
 // Operator: its tasks with their states and questions, the channel by which orders come, and what it remembers between tasks.
 
+import { addressOf } from "../core/address.js";
 import { operatorApi } from "../core/api-operator.js";
 import { h } from "../core/dom.js";
 import { styles } from "../core/styles.js";
 import { mainState } from "../core/workspace.js";
 import { errorState } from "../ui/states.js";
 import { channelPart } from "./channel.js";
+import { openTask } from "./detail.js";
 import { memorySection } from "./memory.js";
 import { taskSection } from "./tasks.js";
 import { operator as said } from "./words.js";
@@ -34,6 +36,8 @@ export async function mount(host, { session, announce }) {
     try {
       const [answer, { channels }] = await Promise.all([api.operator(), api.operatorChannels()]);
       if (signal.aborted) return;
+      Object.assign(here, { conversation: answer.conversation });
+      here.opened?.load();
       tasks.put(answer);
       tasks.told(session.store.getState());
       await channel.put(answer, channels);
@@ -53,8 +57,25 @@ export async function mount(host, { session, announce }) {
     before = isUp;
   };
   session.store.subscribe(told, signal);
-  here = { gone, timer };
+  here = { gone, timer, api, sheet };
   await load();
+}
+
+/** Shows what the address names: all tasks, or one beside them. */
+export function show([id] = []) {
+  if (!here) return;
+  here.opened = undefined;
+  if (id === undefined) return;
+  const { gone, api, sheet, conversation } = here;
+  const opened = openTask({ api, signal: gone.signal, id, conversation, from: sheet.querySelector(`[data-task="${CSS.escape(id)}"]`) ?? sheet });
+  here.opened = opened;
+  const closed = () => {
+    if (here?.opened !== opened) return;
+    here.opened = undefined;
+    // The address is that of all again, so that the same link opens the task once more.
+    if (location.hash === addressOf("operator", id)) history.replaceState(null, "", addressOf("operator"));
+  };
+  opened.node.addEventListener("details-closed", closed, { once: true });
 }
 
 /** Takes the operator out. */

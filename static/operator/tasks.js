@@ -22,7 +22,7 @@ export function taskSection({ again }) {
     conversation = its;
     waiting.hidden = true;
     none.hidden = tasks.length > 0;
-    const rows = tasks.map((task) => ({ key: task.id, task, told: JSON.stringify(task), conversation }));
+    const rows = tasks.map((task) => ({ key: task.id, task, told: JSON.stringify(task) }));
     keyed(list, rows, () => document.createElement("l3-operator-task"));
   }
 
@@ -35,7 +35,7 @@ export function taskSection({ again }) {
 
 /** `<l3-operator-task>`: a row of the list; `data` has a `task`. */
 class OperatorTask extends HTMLElement {
-  set data({ task, told, conversation }) {
+  set data({ task, told }) {
     if (this.told === told) return;
     this.told = told;
     this.setAttribute("role", "listitem");
@@ -43,7 +43,7 @@ class OperatorTask extends HTMLElement {
     const head = h(
       "div",
       { class: "operator-head" },
-      h("a", { href: addressOf("chat", conversation, id), title: said.course }, said.task(id)),
+      h("a", { href: addressOf("operator", id), title: said.course, "data-task": id }, said.task(id)),
       h("span", { class: "operator-state", "data-state": state }, said.states[state] ?? state),
       h("span", { class: "operator-note" }, from ? said.from(from) : said.byPage),
       h("time", { datetime: at, title: localTime(at) }, shortTime(at)),

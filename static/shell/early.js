@@ -11,6 +11,12 @@
     ["core", "approvals times format visible"],
     ["ui", "exact section table chart-data table-text details menu"],
   ];
+  // The code of Chat itself, and its style: the same holds of it.
+  const CHAT = [
+    ["words", "en-chat"],
+    ["chat", "index composer-data draft greetings row-elements composer conversations messages followed row-window grouping attachments links"],
+    ["core", "styles characters entries text images server-clock state-tasks state-todo"],
+  ];
   const { src } = document.currentScript;
   const inChat = /^#?(chat\b.*)?$/.test(location.hash);
   let said = false;
@@ -24,18 +30,19 @@
   } catch {
     // Nothing is kept here; the look is the system's.
   }
-  const load = ([folder, names]) => {
-    for (const name of names.split(" ")) {
-      const href = new URL(`../${folder}/${name}.js`, src);
-      document.head.append(Object.assign(document.createElement("link"), { rel: "modulepreload", fetchPriority: "low", href }));
-    }
+  const ask = (path, more) => document.head.append(Object.assign(document.createElement("link"), { rel: "modulepreload", href: new URL(`../${path}`, src), ...more }));
+  const load = (more) => ([folder, names]) => {
+    for (const name of names.split(" ")) ask(`${folder}/${name}.js`, more);
   };
   let isBegun = false;
   const begin = () => {
     if (isBegun) return;
     isBegun = true;
     import("./index.js");
-    if (inChat && said) SAID.forEach(load);
+    if (!inChat) return;
+    CHAT.forEach(load());
+    for (const name of ["messages", "composer", "chat"]) ask(`chat/${name}.css`, { rel: "preload", as: "style" });
+    if (said) SAID.forEach(load({ fetchPriority: "low" }));
   };
   addEventListener("DOMContentLoaded", () => {
     // A page out of sight has no frames.

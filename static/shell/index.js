@@ -8,7 +8,7 @@ import { LANGUAGES, language, words } from "../core/words.js";
 import { mainState, shownState, together, waitingEverywhere } from "../core/workspace.js";
 import { createAttention } from "./attention.js";
 import { dockRows } from "./live.js";
-import { PLACES, placesFor, talk } from "./places.js";
+import { PLACES, placesFor, talk, voice } from "./places.js";
 import { createRouter } from "./router.js";
 import { listenForKeys } from "./shortcuts.js";
 import { fitKeyboard } from "./viewport.js";
@@ -40,7 +40,7 @@ const inChat = () => place?.id === "chat";
 /** In these places a person looks at a conversation, and writes. */
 const inTalk = () => inChat() || (place?.id === "assistant" && parseAddress(location.hash).parts.length > 0);
 const announce = (text) => (part("#announcer").textContent = text);
-const context = { session, storage, announce, talk, isMember: who.isMember, setTitle: (title) => (header.title_ = title), setLead: (node) => (header.leading = node), isShown: (id) => place?.id === id };
+const context = { session, storage, announce, talk, voice, isMember: who.isMember, setTitle: (title) => (header.title_ = title), setLead: (node) => (header.leading = node), isShown: (id) => place?.id === id };
 const router = createRouter({ places, host: main, context, arrived, instead });
 
 function arrived(next) {

@@ -1,5 +1,5 @@
 // The command palette: a field, and what fits its words among places, conversations, capabilities and actions. Conversations that are not on
-// the first page of the list, or have the words within, are found by the server.
+// the first page of the list are found by the server, and so are messages and answers, to which it leads.
 
 import { capabilityList } from "../core/entries.js";
 import { h } from "../core/dom.js";
@@ -24,16 +24,28 @@ export function fitting(entries, text) {
   return fits.toSorted((a, b) => rank(a) - rank(b)).slice(0, SHOWN);
 }
 
-/** The server's finds as entries, one for each conversation that is not among `known`, a set of numbers. Pure. */
+/**
+ * The server's finds as entries. One for each conversation whose title it is and that is not among `known`, a set of numbers; and one for each
+ * message or answer, which leads there. Pure.
+ */
 export function foundEntries(found, known, go) {
-  const named = new Map(found.filter(({ conversation }) => !known.has(conversation)).map((each) => [each.conversation, each.title]));
-  return [...named].map(([id, title]) => ({
-    text: title || words.dock.conversation(id),
+  const name = ({ conversation, title }) => title || words.dock.conversation(conversation);
+  const isTitle = ({ turn }) => turn === null || turn === undefined;
+  const titles = new Map(found.filter((each) => isTitle(each) && !known.has(each.conversation)).map((each) => [each.conversation, each]));
+  const named = [...titles.values()].map((each) => ({
+    text: name(each),
     kind: kinds.conversation,
     icon: "chat",
-    conversation: id,
-    run: () => go("chat", String(id)),
+    conversation: each.conversation,
+    run: () => go("chat", String(each.conversation)),
   }));
+  const messages = found.filter((each) => !isTitle(each)).map((each) => ({
+    text: (each.snippet ?? []).map(({ text }) => text).join("").replace(/\s+/g, " ").trim() || name(each),
+    kind: name(each),
+    icon: "search",
+    run: () => go("chat", String(each.conversation), String(each.turn), ...(each.role === "assistant" ? ["answer"] : [])),
+  }));
+  return [...named, ...messages];
 }
 
 function allEntries({ places, member, workspace, entries, go, actions, inChat }) {
@@ -104,7 +116,7 @@ export function openPalette(context) {
     list.replaceChildren(
       ...shown.map((entry, index) => {
         const option = h("div", { role: "option", id: `palette-${index}`, "aria-selected": "false", onclick: () => run(entry) });
-        option.append(iconOf(entry.icon), h("span", { dir: "auto" }, entry.text), h("span", { class: "kind" }, entry.kind));
+        option.append(iconOf(entry.icon), h("span", { dir: "auto" }, entry.text), h("span", { class: "kind", dir: "auto" }, entry.kind));
         return option;
       }),
     );

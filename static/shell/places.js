@@ -24,3 +24,6 @@ export const placesFor = (member) => PLACES.filter(({ open }) => open || !member
 
 /** Chat lends what shows one conversation, see `chat/talk.js`. */
 export const talk = async (...all) => (await import("../chat/index.js")).talk(...all);
+
+/** Calls with Law live above the places, see `voice/index.js`. */
+export const voice = async (...all) => (await import("../voice/index.js")).callOf(...all);

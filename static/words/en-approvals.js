@@ -44,6 +44,7 @@ const approvals = {
     page: "by you, on this page",
     api: "by you, over the command line or the API",
     words: "by you, with a word in the conversation",
+    voice: "by you, with a spoken word",
     instead: "by you, by saying something else",
     clock: "by nobody",
   },

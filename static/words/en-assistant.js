@@ -9,8 +9,9 @@ export default {
   samples: { lea: ["Got it. ✓", "Nice progress.", "No worries, let's try another way."], law: ["Done! You're crushing it!", "Let's go!", "No biggie!"] },
   write: { lea: "Chat with Lea", law: "Write to Law" },
   call: "Talk to Law",
-  noVoice: "Law cannot hear or speak here yet; that comes with a later version.",
-  noVoiceTier: "Law cannot hear or speak here yet; that comes with a later version, for the paid tier.",
+  voiceHelp: "Law asks for the microphone when you call.",
+  noVoice: "Voice not supported on this browser: it cannot turn speech into words. Chrome, Edge and Safari can.",
+  noVoiceTier: "Talking with Law is part of the paid tier.",
   nobody: (name) => `There is nobody called ${name} here.`,
   placeholder: { lea: "Message Lea", law: "Message Law" },
   greetings: {

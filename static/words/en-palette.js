@@ -3,7 +3,7 @@
 export default {
   palette: {
     title: "Go to or do",
-    placeholder: "Go to a place, a conversation or a capability",
+    placeholder: "Go to a place, a conversation, a message or a capability",
     none: "Nothing fits.",
     place: "Place",
     conversation: "Conversation",

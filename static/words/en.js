@@ -133,7 +133,7 @@ export default {
       noPlainYes: "A plain yes does not count here.",
       othersDecline: "Anything else you say here declines it, and the assistant hears it at once.",
     },
-    channels: { page: "on the page", api: "over the command line or the API", words: "by a word in the conversation", instead: "by saying something else" },
+    channels: { page: "on the page", api: "over the command line or the API", words: "by a word in the conversation", voice: "by a spoken word", instead: "by saying something else" },
     approved: "You approved this",
     denied: "You denied this",
     expired: "Nobody answered in time, so this was refused",

@@ -44,6 +44,7 @@ const approvals = {
     page: "por você, nesta página",
     api: "por você, pela linha de comando ou pela API",
     words: "por você, com uma palavra na conversa",
+    voice: "por você, com uma palavra falada",
     instead: "por você, dizendo outra coisa",
     clock: "por ninguém",
   },

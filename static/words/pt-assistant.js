@@ -6,8 +6,9 @@ export default {
   natures: { lea: "Calma, atenta, tranquilizadora. Lea gosta de escrever.", law: "Caloroso, enérgico, animador. Law adora falar." },
   write: { lea: "Conversar com Lea", law: "Escrever a Law" },
   call: "Falar com Law",
-  noVoice: "Law ainda não ouve nem fala aqui; isso vem numa versão futura.",
-  noVoiceTier: "Law ainda não ouve nem fala aqui; isso vem numa versão futura, para o plano pago.",
+  voiceHelp: "Law pede o microfone quando você liga.",
+  noVoice: "Este navegador não tem suporte a voz: não transforma fala em palavras. Chrome, Edge e Safari transformam.",
+  noVoiceTier: "Falar com Law faz parte do plano pago.",
   nobody: (name) => `Não há ninguém chamado ${name} aqui.`,
   placeholder: { lea: "Mensagem para Lea", law: "Mensagem para Law" },
   greetings: {

@@ -3,7 +3,7 @@
 export default {
   palette: {
     title: "Ir ou fazer",
-    placeholder: "Ir a um lugar, uma conversa ou uma capacidade",
+    placeholder: "Ir a um lugar, uma conversa, uma mensagem ou uma capacidade",
     none: "Nada encontrado.",
     place: "Lugar",
     conversation: "Conversa",

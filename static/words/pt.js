@@ -131,7 +131,7 @@ export default {
       noPlainYes: "Um simples sim não conta aqui.",
       othersDecline: "Qualquer outra coisa que você diga aqui nega, e o assistente ouve logo.",
     },
-    channels: { page: "na página", api: "pela linha de comando ou pela API", words: "por uma palavra na conversa", instead: "dizendo outra coisa" },
+    channels: { page: "na página", api: "pela linha de comando ou pela API", words: "por uma palavra na conversa", voice: "por uma palavra falada", instead: "dizendo outra coisa" },
     approved: "Você aprovou isto",
     denied: "Você negou isto",
     expired: "Ninguém respondeu a tempo, então isto foi recusado",

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { cyclesOf, effectWords, safeAddress, steps, tasksOf } from "../../static/campaigns/rows.js";
+import { badLines, cyclesOf, effectWords, isOver, safeAddress, steps, tasksOf } from "../../static/campaigns/rows.js";
 import { campaignsApi } from "../../static/core/api-campaigns.js";
 import { lineDiff } from "../../static/core/line-diff.js";
 import english from "../../static/words/en-campaigns.js";
@@ -26,17 +26,35 @@ test("each_question_of_the_place_has_its_address", async () => {
   await api.campaignLog(3, "audit", "answer refused");
   await api.revokeContext(3, 1);
   await api.changeCampaignTask(3, 2, "block", "later");
+  await api.setLead(3, 1, "won");
+  await api.exportCampaign(3, "events");
+  await api.allowNext(3, { kind: "task", count: 2 });
   assert.deepEqual(asked, [
     ["GET", "/api/campaigns/3/artifacts/message/a.b"],
     ["GET", "/api/campaigns/3/log?log=audit&limit=200&kind=answer+refused"],
     ["DELETE", "/api/campaigns/3/contexts/1"],
     ["POST", "/api/campaigns/3/tasks/2", { deed: "block", reason: "later" }],
+    ["POST", "/api/campaigns/3/leads/status", { lead: 1, status: "won" }],
+    ["GET", "/api/campaigns/3/export?from=events"],
+    ["POST", "/api/campaigns/3/contexts", { kind: "task", count: 2 }],
   ]);
 });
 
 test("a_campaign_is_steered_only_as_its_state_allows", () => {
   const all = { initializing: "start copy", active: "pause copy", paused: "resume copy", completed: "copy", error: "copy" };
   for (const [status, deeds] of Object.entries(all)) assert.equal(steps({ status }).join(" "), deeds, status);
+});
+
+test("a_campaign_that_is_completed_or_broken_is_over", () => {
+  assert.deepEqual(["initializing", "active", "paused", "completed", "error"].filter((status) => isOver({ status })), ["completed", "error"]);
+});
+
+test("a_refused_file_is_told_line_by_line", () => {
+  assert.deepEqual(badLines("nothing was imported. line 2: full_name is empty; line 5: profile_url is `ftp; x`; it begins with https:// or http://"), {
+    about: "nothing was imported.",
+    lines: ["line 2: full_name is empty", "line 5: profile_url is `ftp; x`; it begins with https:// or http://"],
+  });
+  assert.deepEqual(badLines("campaign 3 is completed"), { about: "campaign 3 is completed", lines: [] });
 });
 
 test("tasks_are_lines_or_json", () => {
@@ -235,4 +253,123 @@ test("an_approval_of_the_campaign_waits_in_its_place", { skip }, () =>
     Object.assign(world.api, { "/api/approvals/77": approval, "/api/approvals": { approvals: [approval] } });
     server.say({ type: "waiting", approvals: [77] });
     await see("[data-testid=campaigns-waits]", "Installs a new capability");
+  }));
+
+/** Chooses a file of these bytes, as a person does. */
+const chooseFile = (css, name, bytes) =>
+  browser.js(
+    `const input = document.querySelector(arguments[0]); const data = new DataTransfer(); data.items.add(new File([new Uint8Array(arguments[2])], arguments[1])); input.files = data.files; input.dispatchEvent(new Event("change", { bubbles: true }))`,
+    css,
+    name,
+    [...bytes],
+  );
+const pick = (css, value) => browser.js(`const node = document.querySelector(arguments[0]); node.value = arguments[1]; node.dispatchEvent(new Event("change", { bubbles: true }))`, css, value);
+
+test("leads_are_imported_whole_or_refused_by_line_and_get_a_status", { skip }, () =>
+  on("#campaigns/3", async ({ campaigns }) => {
+    await see("[data-lead='1']", "Ada Lovelace");
+    await chooseFile("[data-testid=campaigns-file]", "bad.csv", Buffer.from("name\nx"));
+    await see(".campaigns-import .problem", "bad.csv: nothing was imported.");
+    assert.deepEqual(await browser.js(`return [...document.querySelectorAll("[data-testid=campaigns-bad] li")].map((node) => node.textContent.slice(0, 7))`), ["line 2:", "line 5:"]);
+    await chooseFile("[data-testid=campaigns-file]", "latin.csv", Buffer.from("full_name,profile_url\nAndr\u00e9,https://example.com/a", "latin1"));
+    await see(".campaigns-import .problem", "This file is not UTF-8.");
+    await chooseFile("[data-testid=campaigns-file]", "people.csv", Buffer.from("full_name,profile_url\nGrace Hopper,https://example.com/grace"));
+    await see("[data-testid=campaigns-imported]", "people.csv: 1 leads are new");
+    await see("[data-lead='3']", "Grace Hopper");
+    assert.equal(await browser.js(`return document.querySelector("[data-testid=campaigns-bad]").hidden && document.querySelector(".campaigns-import .problem").hidden`), true);
+    const status = "[data-lead='1'] [data-testid=campaigns-lead-status]";
+    await browser.js(`document.querySelector(arguments[0]).focus()`, status);
+    await pick(status, "contacted");
+    await browser.waitFor(`return document.querySelector(arguments[0]).value === "contacted" && document.querySelector(arguments[0]) === document.activeElement`, status);
+    await pick(status, "won");
+    await see("[data-testid=campaigns-detail] > div > .problem", "a lead is won by itself");
+    await browser.waitFor(`return document.querySelector(arguments[0]).value === "contacted"`, status);
+    assert.deepEqual(campaigns.asked.map((line) => line.split("\n")[0]), ["import name", "import full_name,profile_url", "lead 1 contacted", "lead 1 won"]);
+  }));
+
+test("artifacts_are_kept_by_hand_and_a_new_version_begins_with_the_newest", { skip }, () =>
+  on("#campaigns/3", async ({ campaigns }) => {
+    await see("[data-testid=campaigns-artifacts]", "hello");
+    await click("[data-testid=campaigns-artifacts] l3-campaign-part summary");
+    await see("[data-testid=campaigns-another]", "Write a new version");
+    await click("[data-testid=campaigns-another]");
+    await see("[data-testid=campaigns-keep-go]", "Keep");
+    const content = "[data-testid=campaigns-keep-content]";
+    assert.deepEqual(await browser.js(`const text = document.querySelector(arguments[0]); return [text.value, text === document.activeElement]`, content), ["Good day,\nwould you like to see the flat?\nBest wishes", true]);
+    await write(content, "Good day!");
+    await click("[data-testid=campaigns-keep-go]");
+    await browser.waitFor(`return document.querySelector("[data-testid=campaigns-keep-key]").value === ""`);
+    await pick("[data-testid=campaigns-keep-type]", "lead_scoring_config");
+    assert.match(await browser.js(`return document.querySelector(arguments[0]).value`, content), /"rules"/);
+    await write("[data-testid=campaigns-keep-key]", "No");
+    await click("[data-testid=campaigns-keep-go]");
+    await see("[data-testid=campaigns-keep] .problem", "key: has to be of small letters");
+    await write("[data-testid=campaigns-keep-key]", "score");
+    await chooseFile("[data-testid=campaigns-keep-file]", "score.json", Buffer.from('{"rules": []}'));
+    await browser.waitFor(`return document.querySelector(arguments[0]).value === '{"rules": []}'`, content);
+    await click("[data-testid=campaigns-keep-go]");
+    await see("[data-testid=campaigns-artifacts]", "score");
+    assert.equal(campaigns.asked[0], "keep message hello Good day!");
+    assert.equal(campaigns.asked.at(-1), 'keep lead_scoring_config score {"rules": []}');
+  }));
+
+test("an_approval_context_is_given_and_counted_down", { skip }, () =>
+  on("#campaigns/3", async ({ campaigns, server }) => {
+    await see("[data-context='1']", "3 left, until");
+    await click("[data-testid=campaigns-allow] summary");
+    await write("[data-testid=campaigns-allow-count]", "60");
+    await click("[data-testid=campaigns-allow-go]");
+    await see("[data-testid=campaigns-allow] .problem", "1 to 50 can be allowed at once");
+    await pick("[data-testid=campaigns-allow-kind]", "persist");
+    await pick("[data-testid=campaigns-allow-type]", "message");
+    await pick("[data-testid=campaigns-allow-kind]", "script");
+    assert.equal(await browser.js(`return document.querySelector("[data-testid=campaigns-allow-type]").checkVisibility()`), false, "a script has no type");
+    await write("[data-testid=campaigns-allow-count]", "2");
+    await write("[data-testid=campaigns-allow-hours]", "24");
+    await click("[data-testid=campaigns-allow-go]");
+    await see("[data-context='3']", "2 left, until");
+    const left = Date.parse(campaigns.info.contexts.at(-1).until) - Date.now();
+    assert.ok(left < 24 * 3_600_000 && left > 23.9 * 3_600_000, String(left));
+    campaigns.info.contexts.at(-1).uses_left = 1;
+    server.say({ type: "changed", list: "campaigns" });
+    await see("[data-context='3']", "1 left, until");
+    assert.deepEqual(campaigns.asked, ["allow persist undefined 60", "allow script undefined 2"]);
+  }));
+
+test("tasks_are_added_verified_exported_and_messages_let_go", { skip }, () =>
+  on("#campaigns/3", async ({ campaigns }) => {
+    await see("[data-testid=campaigns-add]", "Add tasks");
+    await click("[data-testid=campaigns-add] summary");
+    await write("[data-testid=campaigns-add-tasks]", '[{"description": "Look again"}, {"description": ""}]');
+    await click("[data-testid=campaigns-add-go]");
+    await see("[data-testid=campaigns-add] .problem", "description: is empty");
+    await see("[data-testid=campaigns-tasks-list]", "Look again");
+    assert.deepEqual(JSON.parse(await browser.js(`return document.querySelector("[data-testid=campaigns-add-tasks]").value`)), [{ description: "" }], "what was made is not made again");
+    campaigns.asked.length = 0;
+    await click("[data-testid=campaigns-verify]");
+    await see("[data-testid=campaigns-record-came]", "The cycle of turn 7 is the first that differs: its rules are others");
+    await click("[data-testid=campaigns-verify]");
+    await see("[data-testid=campaigns-record-came]", "Nothing differs: 3 requests");
+    await browser.js(`window.saved = []; const make = URL.createObjectURL; URL.createObjectURL = (blob) => (blob.text().then((text) => saved.push(text)), make.call(URL, blob)); HTMLAnchorElement.prototype.click = function () { saved.push(this.download); }`);
+    await click("[data-testid=campaigns-export-events]");
+    await see("[data-testid=campaigns-record-came]", "campaign-3-events.json, state c0ffee");
+    await browser.waitFor(`return saved.length === 2`);
+    const [name, text] = (await browser.js(`return saved`)).toSorted((one) => (one.endsWith(".json") ? -1 : 1));
+    assert.deepEqual([name, JSON.parse(text)], ["campaign-3-events.json", { state: { campaign: JSON.parse(JSON.stringify(campaigns.info.campaign)) }, state_sha256: "c0ffee" }]);
+    await click("[data-testid=campaigns-forget]");
+    await click("[data-testid=confirm]");
+    await see("[data-testid=campaigns-record-came]", "4 messages are forgotten.");
+    assert.deepEqual(campaigns.asked, ["verify", "verify", "export events", "forget"]);
+  }));
+
+test("a_campaign_that_is_over_is_only_shown", { skip }, () =>
+  on("#campaigns/3", async ({ campaigns, server }) => {
+    await see("[data-lead='1'] select", "Qualified");
+    campaigns.info.campaign.status = "completed";
+    server.say({ type: "changed", list: "campaigns" });
+    await see("[data-testid=campaigns-state]", "Completed");
+    const seen = (css) => browser.js(`return [...document.querySelectorAll(arguments[0])].filter((node) => node.checkVisibility()).length`, css);
+    for (const css of ["[data-lead] select", "[data-testid=campaigns-import]", "[data-testid=campaigns-keep]", "[data-testid=campaigns-allow]", "[data-testid=campaigns-add]", "[data-task] .campaigns-deeds", "[data-testid=campaigns-answer]"]) assert.equal(await seen(css), 0, css);
+    assert.ok((await seen("[data-testid=campaigns-verify]")) === 1);
+    await see("[data-lead='1']", "Qualified");
   }));

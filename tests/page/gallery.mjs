@@ -1,5 +1,6 @@
-// Shows every component of `ui/` in every state, for `gallery.html`; and for `gallery.test.mjs` tries them by keyboard and reports.
+// Shows every component of `ui/`, and the find bar of Chat, in every state, for `gallery.html`; and for `gallery.test.mjs` tries them by keyboard and reports.
 
+import { createFinder } from "/chat/find.js";
 import { h } from "/core/dom.js";
 import { later } from "/core/later.js";
 import { words } from "/core/words.js";
@@ -93,6 +94,23 @@ sample("Chart", chart);
 const drawn = chart.show(readTable(given));
 const detailsButton = button("Details", (from) => openDetails({ title: "A call", body: h("p", {}, "What it was called with."), from }));
 sample("Details", detailsButton);
+/** The find bar over a conversation of three rows, as Chat has one. */
+function findBar() {
+  const rows = ["The roof leaks", "Call the roofer", "Done"].map((content, index) => ({ key: `row:${index}`, kind: "user", content }));
+  const nodes = new Map(rows.map(({ key, content }) => [key, h("p", {}, content)]));
+  const list = h("div", { class: "rows" }, ...nodes.values());
+  const column = h("div", { class: "column" }, list);
+  const state = { historyAfter: 0, hello: { conversation: 1 } };
+  const store = { getState: () => ({ shown: 1, main: 1, states: new Map([[1, state]]) }), dispatch: nothing };
+  const messages = { list, view: { rows }, toKey: (key) => nodes.get(key) };
+  const chat = { column, messages, session: { store, api: {} }, told: nothing };
+  sample("Find", column);
+  const finder = createFinder(chat);
+  finder.open();
+  document.activeElement.blur();
+  return { column, finder, nodes };
+}
+const finding = findBar();
 sample("Icons", ...ICONS.map((name) => iconOf(name, name)));
 
 /** An element whose code comes after it was told what to show, and one whose code never comes. */
@@ -147,6 +165,33 @@ function longWait() {
   return quiet && said && off && called;
 }
 
+/** Words that are looked for: the last row with them first, then the one before it, around, and none. */
+async function found() {
+  const { column, finder, nodes } = finding;
+  const field = column.querySelector("[data-testid=find]");
+  const told = column.querySelector(".find-told");
+  const until = async (text) => {
+    for (const end = Date.now() + 5000; told.textContent !== text && Date.now() < end; ) await new Promise((resolve) => setTimeout(resolve, 10));
+    return told.textContent === text;
+  };
+  const look = (text) => {
+    field.value = text;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  const marked = () => [...nodes.values()].findIndex((node) => node.dataset.found !== undefined);
+  look("ROOF");
+  const last = (await until("2 of 2")) && marked() === 1;
+  column.querySelector("[data-testid=find-previous]").click();
+  const first = (await until("1 of 2")) && marked() === 0;
+  column.querySelector("[data-testid=find-previous]").click();
+  const around = (await until("2 of 2")) && marked() === 1;
+  look("moon");
+  const none = await until("Nothing found");
+  look("roof");
+  await until("2 of 2");
+  return { last, first, around, none, open: finder.isOpen || field.isConnected };
+}
+
 /** The keys that a person presses, and whether they did what they should. */
 async function tried() {
   const key = (target, name) => target.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true }));
@@ -197,6 +242,7 @@ async function tried() {
   document.documentElement.dir = "ltr";
   openDialog("Empty", []).close();
   checks.a_closed_dialog_leaves_the_page = document.querySelector("dialog") === null || (await new Promise((resolve) => setTimeout(() => resolve(document.querySelector("dialog") === null), 50)));
+  for (const [name, ok] of Object.entries(await found())) checks[`the_find_bar_goes_to_${name}`] = ok;
   checks.what_takes_long_is_said_and_can_be_called_off = longWait();
   Object.assign(checks, await comesLater());
   checks.nothing_is_wider_than_the_window = document.documentElement.scrollWidth <= innerWidth;

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { runInBrowser, skip } from "./in-browser.mjs";
 
 test("the_components_in_a_real_browser", { skip, timeout: 300_000 }, async (t) => {
-  const result = await runInBrowser("gallery.mjs", ["tokens.css", "shell/base.css", "ui/ui.css", "ui/code.css", "ui/approval.css", "ui/bars.css", "ui/fields.css", "ui/week.css"]);
+  const result = await runInBrowser("gallery.mjs", ["tokens.css", "shell/base.css", "ui/ui.css", "ui/code.css", "ui/approval.css", "ui/bars.css", "ui/fields.css", "ui/week.css", "chat/find.css"]);
   assert.equal(result.failure, undefined);
   for (const [name, ok] of Object.entries(result.checks)) {
     await t.test(name, () => assert.equal(ok, true));

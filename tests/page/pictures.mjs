@@ -1,8 +1,10 @@
 // Takes pictures of every screen, in light and dark, at the widths of a desk, a tablet and a phone:
-// `node tests/page/pictures.mjs ADDRESS FOLDER [webp|png]`. A server that was never talked to is talked to first; `scripts/screens` starts one.
+// `node tests/page/pictures.mjs ADDRESS FOLDER [webp|png] [part of a name]`. A server that was never talked to is talked to first. At WORKED, the
+// address of another server, whose model is `support/scripted-model.mjs`, are the places in which the tour has no part. `scripts/screens` starts both.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fillCampaigns, fillOperator, fillRelay } from "./support/fill.mjs";
 import { openScreen, PHONE_SCREENS, SCREENS } from "./support/screens.mjs";
 import { startBrowser } from "./support/webdriver.mjs";
 
@@ -12,15 +14,48 @@ const SIZES = { desk: [1440, 900], tablet: [820, 1100], phone: [390, 844] };
 const SAID = ["Build a capability", "Run some SQL", "Remind me to water the plants in two hours"];
 
 const browser = await startBrowser();
+const { WORKED: worked } = process.env;
+/** The screens of the other server. */
+const isWorked = ({ name }) => /^(operator|campaign)/.test(name);
+/** Pictures that would be as another one, since only what is folded away differs. */
+const SAME = ["campaign_forms"];
+/** Addresses by the name of the screen: those of what is filled in first. */
+const places = { relay_instance: "#relay/1", operator_task: "#operator/2", campaign: "#campaigns/1" };
 
-async function take(screens, suffix = "") {
+/** True if the page has its own font: on a busy machine it may do without, and then it is looked at once more. */
+const HAS_FONT = `
+  const probe = document.body.appendChild(document.createElement("span"));
+  const width = (font) => (probe.style.font = "40px " + font, probe.getBoundingClientRect().width);
+  probe.textContent = "Whether it is there";
+  probe.style.position = "absolute";
+  const [own, other] = [width(getComputedStyle(document.body).fontFamily), width("system-ui, sans-serif")];
+  probe.remove();
+  return own !== other;`;
+/** So often, since a machine may be too busy for good. */
+const TRIES = 6;
+
+async function opened(from, screen) {
+  for (let turn = 0; turn < TRIES; turn += 1) {
+    await openScreen(browser, from, screen);
+    if (await browser.js(HAS_FONT)) return;
+  }
+}
+
+/** Fills a server that has nothing yet, if there are to be pictures of that place. */
+async function fill(place, at, path, has, work) {
+  if (!SCREENS.some(({ name }) => name.startsWith(place) && name.includes(only))) return;
+  const answer = await (await fetch(new URL(path, at))).json();
+  if (has(answer).length === 0) Object.assign(places, await work(at));
+}
+
+async function take(screens, { suffix = "", from = address } = {}) {
   for (const theme of ["light", "dark"]) {
     await browser.media({ "prefers-color-scheme": theme, "prefers-reduced-motion": "reduce" });
     for (const [name, size] of Object.entries(SIZES)) {
       await browser.size(...size);
-      const shown = name === "phone" ? [...screens, ...(suffix ? [] : PHONE_SCREENS)] : screens;
-      for (const screen of shown.filter((each) => each.name.includes(only))) {
-        await openScreen(browser, address, screen);
+      const shown = name === "phone" && from === address && !suffix ? [...screens, ...PHONE_SCREENS] : screens;
+      for (const screen of shown.filter((each) => each.name.includes(only) && !SAME.includes(each.name))) {
+        await opened(from, { ...screen, hash: places[screen.name] ?? screen.hash });
         // The rows of answers are loaded with the first of them.
         if (screen.hash === "#chat") await browser.waitFor(`return document.querySelector("[data-kind=user]") === null || document.querySelector("[data-testid=message-assistant]") !== null`);
         const { data } = await browser.cdp("Page.captureScreenshot", { format, ...(format === "webp" && { quality: 82 }) });
@@ -43,11 +78,17 @@ try {
   const [chat] = SCREENS;
   await openScreen(browser, address, chat);
   if (await browser.js(`return document.querySelector("[data-kind=user]") === null && document.querySelector("[data-model=tour]") !== null`)) {
-    await take([chat], "-empty");
+    await take([chat], { suffix: "-empty" });
     await openScreen(browser, address, chat);
     for (const text of SAID) await say(text);
   }
-  await take(SCREENS);
+  await fill("relay", address, "/api/relay/instances", ({ instances }) => instances, fillRelay);
+  await take(SCREENS.filter((screen) => !isWorked(screen)));
+  if (worked) {
+    await fill("operator", worked, "/api/operator/tasks", ({ tasks }) => tasks, fillOperator);
+    await fill("campaign", worked, "/api/campaigns", ({ campaigns }) => campaigns, fillCampaigns);
+    await take(SCREENS.filter(isWorked), { from: worked });
+  }
 } finally {
   await browser.end();
 }

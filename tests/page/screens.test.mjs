@@ -78,7 +78,7 @@ for (const look of looks) {
 }
 
 /** Places that say it if what they show does not come. */
-const TELLS = ["approvals", "lea", "tasks", "tasks_week", "task", "relay", "relay_instance", "operator", "campaigns", "campaign", "capability", "capabilities", "activity", "replay", "usage", "settings"];
+const TELLS = ["approvals", "lea", "tasks", "tasks_week", "task", "relay", "relay_instance", "operator", "operator_task", "campaigns", "campaign", "capability", "capabilities", "activity", "replay", "usage", "settings"];
 
 test("a_list_that_does_not_come_is_said_and_not_called_empty", { skip, timeout: 120_000 }, async () => {
   await browser.size(1440, 900);

@@ -86,6 +86,21 @@ test("the_palette_has_what_the_server_found_once_and_what_is_listed_not_again", 
   assert.deepEqual(gone, [["chat", "9"]]);
 });
 
+test("a_message_that_was_found_leads_to_itself_also_in_a_listed_conversation", () => {
+  const gone = [];
+  const snippet = [{ text: "the", hit: false }, { text: "\n  roof", hit: true }];
+  const found = [
+    { conversation: 1, title: "Listed", turn: 12, role: "user", snippet },
+    { conversation: 1, title: "Listed", turn: 12, role: "assistant", snippet },
+    { conversation: 8, title: "", turn: 3, role: "user", snippet: [] },
+  ];
+  const entries = foundEntries(found, new Set([1]), (...to) => gone.push(to));
+  const unnamed = en.dock.conversation(8);
+  assert.deepEqual(entries.map(({ text, kind }) => [text, kind]), [["the roof", "Listed"], ["the roof", "Listed"], [unnamed, unnamed]]);
+  for (const entry of entries) entry.run();
+  assert.deepEqual(gone, [["chat", "1", "12"], ["chat", "1", "12", "answer"], ["chat", "8", "3"]]);
+});
+
 test("the_page_ends_where_the_keyboard_of_a_phone_begins", () => {
   globalThis.innerHeight = 844;
   const shown = { open: false, seen: undefined };

@@ -71,10 +71,27 @@ test("the_first_words_carry_little_more", (t) => {
   assert.ok(sum(files) <= MOST.all * 1024, `${sum(files)} bytes in all`);
 });
 
+/** The modules that `shell/early.js` names in this list. */
+function named(list) {
+  const [, found] = new RegExp(`const ${list} = (\\[[\\s\\S]*?\\n  \\]);`).exec(read("shell/early.js"));
+  return [...found.matchAll(/\["(\w+)", "([^"]+)"\]/g)].flatMap(([, folder, names]) => names.split(" ").map((name) => `${folder}/${name}.js`));
+}
+
+test("all_that_is_asked_for_beforehand_is_what_chat_needs", () => {
+  const shell = new Set();
+  const add = (file) => {
+    if (shell.has(file)) return;
+    shell.add(file);
+    if (file.endsWith(".js")) for (const each of needed(file)) add(each);
+  };
+  add("shell/index.js");
+  const chat = carriedFor().filter((file) => file.endsWith(".js") && !inIndex.includes(file) && !shell.has(file));
+  assert.deepEqual(named("CHAT").filter((file) => !shell.has(file)).toSorted(), chat.toSorted(), "the list in `shell/early.js` is this");
+  for (const file of named("CHAT")) assert.ok(carriedFor().includes(file), `${file} is needed in the first look`);
+});
+
 test("all_that_is_asked_for_beforehand_is_what_a_conversation_needs", () => {
-  const found = /const SAID = (\[[\s\S]*?\n  \]);/.exec(read("shell/early.js"))[1];
-  const named = [...found.matchAll(/\["(\w+)", "([^"]+)"\]/g)].flatMap(([, folder, names]) => names.split(" ").map((name) => `${folder}/${name}.js`));
   const first = carriedFor();
   const wanted = carriedFor("chat/turns.js", "chat/retried.js", "chat/answer.js", "chat/message.js", "chat/turn-foot.js", "chat/steps.js").filter((file) => file.endsWith(".js") && !first.includes(file));
-  assert.deepEqual(named.toSorted(), wanted.toSorted(), "the lists in `shell/early.js` are these");
+  assert.deepEqual(named("SAID").toSorted(), wanted.toSorted(), "the lists in `shell/early.js` are these");
 });

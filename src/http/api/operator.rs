@@ -1,4 +1,4 @@
-//! The operator: its tasks, and what it remembers between them.
+//! The operator: its tasks with their recordings, and what it remembers between them.
 
 use axum::Json;
 use axum::http::header;
@@ -7,17 +7,21 @@ use serde::Deserialize;
 
 use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
 use crate::channels::kept_at;
-use crate::domain::ImageType;
 use crate::domain::operator::{ContextRefused, GlobalContext, MOST_CONTEXT};
 use crate::domain::relay::{ContactAddress, MediaNote};
+use crate::domain::{ImageType, ToolCallId, TurnId};
 use crate::http::Doors;
 use crate::http::visitor::Owner;
 use crate::profiles::OPERATOR;
-use crate::store::OperatorTask;
-use crate::wire::api::{OperatorContextInfo, OperatorInfo, OperatorTaskInfo, OperatorTasks, SetOperatorContext};
+use crate::store::{OperatorTask, RecordedAction};
+use crate::wire::api::{
+    OperatorContextInfo, OperatorInfo, OperatorRecordings, OperatorTaskInfo, OperatorTasks, RecordingInfo, SetOperatorContext,
+};
 
 /// The most tasks of one answer.
 const MOST: i64 = 200;
+/// The moments around a risky action at which the screen is pictured.
+const MOMENTS: [&str; 2] = ["before", "after"];
 
 /// How many tasks are asked for.
 #[derive(Debug, Deserialize)]
@@ -55,6 +59,54 @@ fn told(task: OperatorTask) -> OperatorTaskInfo {
     OperatorTaskInfo { id: turn, state, goal, from, approval, reason, answer, created_at, ended_at }
 }
 
+/// The recordings of a task: the database has all but the pictures.
+pub(super) async fn recordings(Owner(doors): Owner, At(task): At<TurnId>) -> Reply<OperatorRecordings> {
+    let conversation = doors.store.owners().main_conversation_of(OPERATOR, doors.clock.now()).await?;
+    let actions = doors.store.risky_actions(conversation, Some(task)).await?;
+    let mut recordings = Vec::with_capacity(actions.len());
+    for action in actions {
+        let mut pictures = Vec::new();
+        for moment in MOMENTS {
+            let file = picture_of(&doors, action.turn, action.call, moment);
+            if tokio::fs::try_exists(&file).await.unwrap_or(false) {
+                pictures.push(moment.to_owned());
+            }
+        }
+        recordings.push(recorded(action, pictures));
+    }
+    Ok(Json(OperatorRecordings { recordings }))
+}
+
+fn recorded(action: RecordedAction, pictures: Vec<String>) -> RecordingInfo {
+    let RecordedAction { call, name, arguments, state, result, logs, operations, created_at, ended_at, .. } = action;
+    RecordingInfo { call, name, state, arguments, result, logs, operations, pictures, proposed_at: created_at, ended_at }
+}
+
+fn picture_of(doors: &Doors, task: TurnId, call: ToolCallId, moment: &str) -> std::path::PathBuf {
+    doors.site.recordings().join(format!("turn-{task}")).join(format!("call-{call}-{moment}.png"))
+}
+
+/// A picture of the screen before or after a risky action.
+pub(super) async fn picture(
+    Owner(doors): Owner,
+    At((task, call, moment)): At<(TurnId, ToolCallId, String)>,
+) -> Result<Response, ApiRefusal> {
+    let unknown = || ApiRefusal::unknown(format!("there is no picture `{moment}` of call {call} in task {task}"));
+    // Another word could lead out of the folder.
+    if !MOMENTS.contains(&moment.as_str()) {
+        return Err(unknown());
+    }
+    let bytes = tokio::fs::read(picture_of(&doors, task, call, &moment)).await.map_err(|_| unknown())?;
+    image(bytes).ok_or_else(unknown)
+}
+
+/// A picture that never changes.
+fn image(bytes: Vec<u8>) -> Option<Response> {
+    let kind = ImageType::of(&bytes)?;
+    let headers = [(header::CONTENT_TYPE, kind.as_str()), (header::CACHE_CONTROL, "private, max-age=31536000, immutable")];
+    Some((headers, bytes).into_response())
+}
+
 pub(super) async fn context(Owner(doors): Owner) -> Reply<OperatorContextInfo> {
     Ok(Json(shown(doors.store.operator_context().await?)))
 }
@@ -82,7 +134,5 @@ pub(super) async fn media(Owner(doors): Owner, At(name): At<String>) -> Result<R
     let unknown = || ApiRefusal::unknown(format!("there is no picture `{name}`"));
     let file = kept_at(&note, &doors.site.media()).ok_or_else(unknown)?;
     let bytes = tokio::fs::read(file).await.map_err(|_| unknown())?;
-    let kind = ImageType::of(&bytes).ok_or_else(unknown)?;
-    let headers = [(header::CONTENT_TYPE, kind.as_str()), (header::CACHE_CONTROL, "private, max-age=31536000, immutable")];
-    Ok((headers, bytes).into_response())
+    image(bytes).ok_or_else(unknown)
 }

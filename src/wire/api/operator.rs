@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::domain::operator::OperatorTaskState;
-use crate::domain::{ApprovalId, ConversationId, TurnId};
+use crate::domain::{ApprovalId, ConversationId, ToolCallId, TurnId};
 
 /// `GET /api/operator`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,6 +51,40 @@ pub struct OperatorTaskInfo {
     pub answer: Option<String>,
     /// When it came.
     pub created_at: DateTime<Utc>,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<DateTime<Utc>>,
+}
+
+/// `GET /api/operator/tasks/{id}/recordings`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OperatorRecordings {
+    /// The actions with a high risk that are over, the oldest first.
+    pub recordings: Vec<RecordingInfo>,
+}
+
+/// The recording of an action with a high risk.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecordingInfo {
+    /// The call.
+    pub call: ToolCallId,
+    /// Its tool.
+    pub name: String,
+    /// `done` or `failed`.
+    pub state: String,
+    /// The arguments as the model wrote them.
+    pub arguments: String,
+    /// The whole result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// The lines that it logged.
+    pub logs: Value,
+    /// Each operation with request and answer.
+    pub operations: Value,
+    /// The pictures of the screen that are there: `before`, `after`.
+    pub pictures: Vec<String>,
+    /// When it was proposed.
+    pub proposed_at: DateTime<Utc>,
     /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<DateTime<Utc>>,

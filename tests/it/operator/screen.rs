@@ -2,11 +2,12 @@
 
 use std::process::{Child, Command, Stdio};
 
+use reqwest::Method;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::{Desk, OWNER, STRANGER, harmless, judged};
-use crate::support::{call, in_time, text};
+use crate::support::{api::ask, call, in_time, text};
 
 /// A display without a screen. `None` if the machine has no Xvfb; then the stories with a display say so and end.
 struct Display {
@@ -128,6 +129,47 @@ async fn a_risky_action_is_recorded_with_pictures_before_and_after() {
     let folder = desk.home().join("recordings/turn-1");
     for picture in ["call-1-before.png", "call-1-after.png"] {
         assert!(std::fs::metadata(folder.join(picture)).unwrap().len() > 100, "{picture}");
+    }
+    let shown = desk.done(Method::GET, "/api/operator/tasks/1/recordings", None).await;
+    assert_eq!(shown["recordings"][0]["pictures"], json!(["before", "after"]));
+    for (picture, file) in [("before", "call-1-before.png"), ("after", "call-1-after.png")] {
+        let address = format!("http://{}/api/operator/tasks/1/recordings/1/{picture}", desk.app.address());
+        let served = crate::support::api::client().get(address).send().await.unwrap();
+        assert_eq!(served.headers()["content-type"], "image/png");
+        assert_eq!(served.bytes().await.unwrap(), std::fs::read(folder.join(file)).unwrap());
+    }
+}
+
+#[tokio::test]
+async fn a_recording_is_shown_by_the_interface_and_nothing_beside_it() {
+    let desk = Desk::start().await;
+    desk.app.script([
+        call("list_scripts", json!({})),
+        judged("low", "high", "local", false),
+        call("list_scripts", json!({})),
+        harmless(),
+        text("None."),
+    ]);
+    desk.order("scripts?").await;
+    desk.heard(1).await;
+    let shown = desk.done(Method::GET, "/api/operator/tasks/1/recordings", None).await;
+    let recordings = shown["recordings"].as_array().unwrap();
+    assert_eq!(recordings.len(), 1, "the second call was harmless: {shown}");
+    let recording = &recordings[0];
+    assert_eq!(
+        (&recording["call"], &recording["name"], &recording["state"]),
+        (&json!(1), &json!("list_scripts"), &json!("done"))
+    );
+    assert_eq!(recording["result"], json!({"scripts": []}).to_string());
+    assert_eq!((&recording["pictures"], &recording["operations"]), (&json!([]), &json!([])), "this desk has no screen");
+    let none = desk.done(Method::GET, "/api/operator/tasks/99/recordings", None).await;
+    assert_eq!(none["recordings"], json!([]));
+    desk.file("recordings/turn-1/call-1.json").await;
+    std::fs::write(desk.home().join("recordings/turn-1/secret.png"), b"\x89PNG\r\n\x1a\n").unwrap();
+    for wrong in ["1/before", "1/../secret", "1/%2e%2e%2fsecret", "1/call-1", "7/after"] {
+        let path = format!("/api/operator/tasks/1/recordings/{wrong}");
+        let (status, answer) = ask(&desk.app, Method::GET, &path, None).await;
+        assert_eq!(status, 404, "{path}: {answer}");
     }
 }
 

@@ -107,6 +107,39 @@ function answersOf({ asked, campaigns, campaign, info, versions, at }) {
       Object.assign(info.tasks[1].metadata.questions[0], { answer: body.answer });
       return told;
     },
+    "POST /api/campaigns/3/leads": ({ body }) => {
+      asked.push(`import ${body.csv}`);
+      if (!body.csv.startsWith("full_name,profile_url")) return { refused: 400, error: "nothing was imported. line 2: full_name is empty; line 5: profile_url is `ftp; x`; it begins with https:// or http://" };
+      leads.push({ ...leads[0], id: 3, full_name: "Grace Hopper", status: "new", weight_score: 7, scored: null });
+      return { told: "1 leads are new, 0 were changed." };
+    },
+    "POST /api/campaigns/3/leads/status": ({ body }) => {
+      asked.push(`lead ${body.lead} ${body.status}`);
+      if (body.status === "won") return { refused: 409, error: "a lead is won by itself" };
+      leads.find(({ id }) => id === body.lead).status = body.status;
+      return told;
+    },
+    "POST /api/campaigns/3/artifacts": ({ body }) => {
+      asked.push(`keep ${body.type} ${body.key} ${body.content}`);
+      if (body.key === "No") return { refused: 400, error: "key: has to be of small letters" };
+      info.artifacts.push({ type: body.type, key: body.key, version: 1, sha256: "ab", source: "user" });
+      return told;
+    },
+    "POST /api/campaigns/3/contexts": ({ body: { kind, type, count, until } }) => {
+      asked.push(`allow ${kind} ${type} ${count}`);
+      if (count > 50) return { refused: 400, error: `count: is ${count}; 1 to 50 can be allowed at once` };
+      info.contexts.push({ id: 3, campaign_id: 3, kind, artifact_type: type ?? null, uses_left: count, until, void: false, created_at: at(0) });
+      return told;
+    },
+    "POST /api/campaigns/3/tasks": ({ body }) => {
+      asked.push(`task ${body.description}`);
+      if (body.description === "") return { refused: 400, error: "description: is empty" };
+      info.tasks.push({ ...info.tasks[2], id: 10 + asked.length, description: body.description });
+      return told;
+    },
+    "POST /api/campaigns/3/verify": () => (asked.push("verify"), { requests: 3, broken: [], turn: null, differs: null, clean: asked.length > 1, ...(asked.length > 1 ? {} : { turn: 7, differs: "its rules are others" }) }),
+    "/api/campaigns/3/export": ({ search }) => (asked.push(`export ${search.get("from")}`), { state: { campaign: info.campaign }, state_sha256: "c0ffee" }),
+    "POST /api/campaigns/3/forget-chat": () => (asked.push("forget"), { told: "4 messages are forgotten." }),
     "DELETE /api/campaigns/3/contexts/1": () => (asked.push("revoke 1"), (info.contexts[0].void = true), told),
   };
   for (const task of info.tasks)

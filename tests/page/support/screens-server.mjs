@@ -15,7 +15,7 @@ const POLICY = readFileSync(new URL("../../../src/http/access/mod.rs", import.me
 /**
  * Starts it. `change({ path, text })` may give a file another text, which is how a test adds a place, or a promise of it, which holds it back;
  * `asked` hears what is asked for. In `world.api` an answer stands under its path, or under method and path; a function gets `{ search, body }`,
- * and an answer with `refused` is one of that status. `world.heard(frame, say)`, if there is one, hears what pages say, `world.hello` is what it
+ * an answer with `refused` is one of that status, and one with `png` that picture. `world.heard(frame, say)`, if there is one, hears what pages say, `world.hello` is what it
  * greets with beside, `world.ahead` by how many milliseconds its clock is ahead, `world.down` lets nobody in, and of a `world.whole` a page gets every frame at once.
  */
 export async function serveScreens(world, change = ({ text }) => text, asked = () => undefined) {
@@ -32,6 +32,10 @@ export async function serveScreens(world, change = ({ text }) => text, asked = (
     if (pathname.startsWith("/api/")) {
       const given = world.api[`${request.method} ${pathname}`] ?? world.api[pathname];
       const found = typeof given === "function" ? await given({ search, body: await bodyOf(request) }) : (given ?? framesIn(world, pathname, search));
+      if (found?.png) {
+        answer(200, "image/png", Buffer.from(found.png, "base64"));
+        return;
+      }
       const error = world.failure ?? "There is nothing here.";
       const { refused } = found ?? {};
       answer(refused ?? (found ? 200 : world.failure ? 503 : 404), "application/json", JSON.stringify(found ?? { error }));

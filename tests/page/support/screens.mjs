@@ -15,6 +15,9 @@ const came = (place, css) => shown(`[data-place=${place}] :is(${css}, .error-sta
 /** A press on such a tab, if there is one. */
 const openTab = (text) => (browser) => browser.js(`[...document.querySelectorAll("[role=tab]")].find((node) => node.textContent.startsWith(arguments[0]))?.click()`, text);
 
+/** All that is folded away of such. */
+const openAll = (css) => (browser) => browser.js(`for (const node of document.querySelectorAll(arguments[0])) node.open = true`, css);
+
 /** Each with an address, and what is done there. */
 export const SCREENS = [
   { name: "chat", hash: "#chat", steps: [shown("l3-messages:not([hidden])")] },
@@ -32,8 +35,10 @@ export const SCREENS = [
   { name: "relay", hash: "#relay", steps: [sheet("relay"), shown("[data-place=relay] :is(l3-relay-instance, .error-state, [data-testid=empty]:not([hidden]))")] },
   { name: "relay_instance", hash: "#relay/7", steps: [shown(".relay-detail :is(l3-relay-message, .error-state)")] },
   { name: "operator", hash: "#operator", steps: [shown("[data-place=operator] :is(l3-operator-task, .error-state, [data-testid=empty]:not([hidden]))")] },
+  { name: "operator_task", hash: "#operator/3", steps: [shown("[data-testid=operator-course] :is(.operator-steps, .error-state)")] },
   { name: "campaigns", hash: "#campaigns", steps: [sheet("campaigns"), shown("[data-place=campaigns] :is(l3-campaign-part, .error-state, [data-testid=empty]:not([hidden]))")] },
   { name: "campaign", hash: "#campaigns/3", steps: [shown(".campaigns-detail :is(l3-campaign-part, .error-state)")] },
+  { name: "campaign_forms", only: "full", hash: "#campaigns/3", steps: [shown(".campaigns-detail l3-campaign-part"), openAll(".campaigns-more"), shown("[data-testid=campaigns-allow-count]")] },
   { name: "capability", hash: "#capabilities/roman_numeral", steps: [shown("[data-testid=schema-form], .capability-detail .error-state")] },
   ...["Source", "Versions", "Tests", "What"].map((tab) => ({ name: `capability_${tab.toLowerCase()}`, hash: "#capabilities/roman_numeral", steps: [shown("[data-testid=schema-form], .capability-detail .error-state"), openTab(tab)] })),
   { name: "capabilities", hash: "#capabilities", steps: [sheet("capabilities")] },

@@ -1,0 +1,14 @@
+// How long a call has been going on, and its sentence. Pure.
+
+import { clockOf } from "../core/countdown.js";
+
+/** The time of a call as a clock shows it. */
+export const talked = ({ startedAt }, now = Date.now()) => (startedAt === undefined ? "" : clockOf(Math.floor((now - startedAt) / 1000) * 1000));
+
+/** Who speaks, or what the call is doing. */
+export function sentenceOf({ state, ended, isMuted, speaking, isHeard, interim }, said) {
+  if (state !== "active") return state === "idle" && ended ? ended : said.states[state];
+  if (isMuted) return said.muted;
+  if (interim || isHeard) return said.youSpeak;
+  return speaking ? said.speaks : said.states.active;
+}

@@ -1,0 +1,21 @@
+// What the microphone hears of the page's own voice, and answers that say nothing. Pure.
+
+/** The words of a text, in small letters and without marks. */
+export const wordsIn = (text) => text.toLowerCase().normalize("NFKC").match(/[\p{L}\p{N}]+(?:['’][\p{L}\p{N}]+)*/gu) ?? [];
+
+/** True if what was heard only repeats words of `spoken`, one behind the other. */
+export function isEcho(heard, spoken) {
+  const [said, words] = [wordsIn(spoken), wordsIn(heard)];
+  if (words.length === 0 || words.length > said.length) return false;
+  return said.some((_, at) => words.every((word, index) => said[at + index] === word));
+}
+
+/** So sure must a recogniser be of a sentence, if it says at all how sure it is. */
+const SURE = 0.35;
+const HESITATION = /^(?:u+h*m*|e+r*m*|h+m+|ä+h*m*|é+h*|eu+h*|h+u+m+)$/u;
+
+/** True if nobody can tell what was meant: no word, nothing but hesitation, or a recogniser that guessed. */
+export function isUnclear(heard, confidence = 0) {
+  const words = wordsIn(heard);
+  return words.every((word) => HESITATION.test(word)) || (confidence > 0 && confidence < SURE);
+}

@@ -1,0 +1,149 @@
+// Calls with Law, one in a tab. They live above the places: a place shows the call while it is open, and else a line above the dock does.
+
+import { callAddress, voiceApi } from "../core/api-voice.js";
+import { addressOf } from "../core/address.js";
+import { set, setting } from "../core/settings.js";
+import { styles } from "../core/styles.js";
+import { language } from "../core/words.js";
+import { toast } from "../ui/toast.js";
+import { askConsent, askTakeOver, openVoiceUpgrade } from "./asks.js";
+import { createCalls } from "./call.js";
+import { createIndicator } from "./indicator.js";
+import { createCallPanel } from "./panel.js";
+import { chosenAdapter, createVoiceService, installLocally } from "./service.js";
+import { said } from "./words.js";
+
+const PAUSE_MS = 1000;
+const FREE = 403;
+const BUSY = 409;
+const SPENT = 429;
+let one;
+
+/** The calls of this tab: `{ attach(host, signal), start() }`. `attach` shows the call in a place until `signal` is aborted. */
+export function callOf(context) {
+  one ??= styles(import.meta.url, "voice.css").then(() => make(context));
+  return one;
+}
+
+/** The tag that ears and mouth are given: the browser's own, if it is of the language of the page. */
+function tagOf(wanted, known = navigator.languages ?? []) {
+  return known.find((tag) => tag.toLowerCase().startsWith(wanted)) ?? { en: "en-US", pt: "pt-BR" }[wanted] ?? wanted;
+}
+
+function make({ session, announce, isMember }) {
+  const api = voiceApi(session.api.ask);
+  const lang = tagOf(language);
+  const panels = new Set();
+  const others = globalThis.BroadcastChannel ? new BroadcastChannel("level3.voice") : undefined;
+  const calls = createCalls({ api, store: session.store, follow: (id) => session.follow(id), send: session.send, makeService: (where) => createVoiceService({ lang, where }), said, lang, told });
+  const hangUp = () => calls.end();
+  const back = () => (location.hash = addressOf("assistant", "law"));
+  const indicator = createIndicator({ back, end: hangUp, mute: calls.setMuted });
+  document.querySelector("l3-dock").before(indicator.node);
+  let problem;
+  let ended;
+  let permission;
+  let known;
+  chosenAdapter(lang).then(({ where }) => {
+    known = where;
+    told(calls.view());
+  });
+  setInterval(() => calls.view().state === "active" && told(calls.view()), PAUSE_MS);
+  others?.addEventListener("message", () => calls.look());
+  addEventListener("pagehide", () => {
+    const call = calls.current();
+    if (call !== undefined) fetch(callAddress(call), { method: "DELETE", keepalive: true }).catch(() => undefined);
+  });
+
+  function told(view) {
+    const isIdle = view.state === "idle";
+    // Where the sound would go is said before anybody calls.
+    const shown = { ...view, where: view.where ?? known, error: view.error ?? (isIdle ? (problem ?? (known === "none" ? "unsupported" : undefined)) : undefined) };
+    for (const panel of panels) panel.show(shown);
+    indicator.show(view, panels.size > 0);
+    if (view.ended && view.ended !== ended && panels.size === 0) toast(view.ended);
+    ({ ended } = view);
+    if (view.error === "denied") whenAllowed(start);
+  }
+
+  function tell(error) {
+    problem = error;
+    told(calls.view());
+  }
+
+  /** Goes on by itself once the microphone is allowed. */
+  async function whenAllowed(goOn) {
+    permission ??= await navigator.permissions?.query({ name: "microphone" }).catch(() => undefined);
+    if (!permission) return;
+    permission.onchange = () => {
+      if (permission.state !== "granted") return;
+      permission.onchange = null;
+      goOn();
+    };
+  }
+
+  async function start() {
+    if (["connecting", "active"].includes(calls.view().state)) return;
+    tell(undefined);
+    const { name, where } = await chosenAdapter(lang);
+    if (where === "none") {
+      tell("unsupported");
+      return;
+    }
+    try {
+      const line = await api.line();
+      if (!line.voice) openVoiceUpgrade(isMember());
+      else if (line.call) askTakeOver(() => consented(name, where, true));
+      else await consented(name, where, false);
+    } catch (error) {
+      refused(error);
+    }
+  }
+
+  /** Before the microphone opens, the person knows where the sound goes; what leaves the device is asked about once. */
+  async function consented(adapter, where, takeOver) {
+    const goOn = (chosen) => {
+      if (chosen !== "device") set("voice", where);
+      return allowed(adapter, chosen, takeOver);
+    };
+    if (where === "device" || setting("voice") === where) await goOn(where);
+    else askConsent(where, goOn, () => installLocally(lang));
+  }
+
+  async function allowed(adapter, where, takeOver) {
+    permission ??= await navigator.permissions?.query({ name: "microphone" }).catch(() => undefined);
+    if (permission?.state === "denied") {
+      tell("denied");
+      await whenAllowed(() => (tell(undefined), allowed(adapter, where, takeOver)));
+      return;
+    }
+    try {
+      await calls.begin({ adapter, where, takeOver });
+      if (takeOver) others?.postMessage("taken over");
+    } catch (error) {
+      refused(error, () => allowed(adapter, where, takeOver));
+    }
+  }
+
+  function refused(error, again = start) {
+    if (error.status === FREE) openVoiceUpgrade(isMember());
+    else if (error.status === BUSY) start();
+    else if (error.status === SPENT) {
+      toast(error.message);
+      announce(error.message);
+    } else toast(said.connection, { undo: said.retry, action: again });
+  }
+
+  function attach(host, signal) {
+    const panel = createCallPanel({ start, end: hangUp, mute: calls.setMuted });
+    host.append(panel.node);
+    panels.add(panel);
+    signal.addEventListener("abort", () => {
+      panels.delete(panel);
+      told(calls.view());
+    });
+    told(calls.view());
+  }
+
+  return { attach, start };
+}

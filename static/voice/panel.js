@@ -1,0 +1,88 @@
+// The call in Law's place: who speaks, what is heard and said, where the sound goes, and the buttons.
+
+import { h } from "../core/dom.js";
+import { button } from "../ui/button.js";
+import { sentenceOf, talked } from "./clock.js";
+import { said } from "./words.js";
+
+/** The ways of the microphone and of a telephone that was hung up. */
+export const MICROPHONE = "M10 3a2.2 2.2 0 0 0-2.2 2.2v4.6a2.2 2.2 0 0 0 4.4 0V5.2A2.2 2.2 0 0 0 10 3zM5 9.5a5 5 0 0 0 10 0M10 14.5V17.5";
+export const HANG_UP = "M3 12.5c0-4 14-4 14 0v1.5l-4-.8v-2c-2-.6-4-.6-6 0v2l-4 .8z";
+
+/** The panel: `{ node, show(view) }`. `start()`, `end()` and `mute(is)` are what its buttons do. */
+export function createCallPanel({ start, end, mute }) {
+  const state = h("p", { class: "voice-state", role: "status", "data-testid": "voice-state" });
+  const time = h("span", { class: "voice-time", "aria-hidden": "true" });
+  const interim = h("p", { class: "voice-interim", dir: "auto", "data-testid": "voice-interim" });
+  const speech = h("p", { class: "voice-speech", dir: "auto", "data-testid": "voice-speech" });
+  const unheard = h("p", { class: "voice-note", dir: "auto", "data-testid": "voice-unheard" });
+  const where = h("p", { class: "voice-note", "data-testid": "voice-where" });
+  const problem = h("div", { class: "voice-problem", role: "alert", "data-testid": "voice-problem" });
+  const call = button(said.call, start, { kind: "primary", icon: MICROPHONE, "data-testid": "voice-call" });
+  let isMuted = false;
+  const hush = button(said.mute, () => mute(!isMuted), { icon: MICROPHONE, "aria-pressed": "false", "data-testid": "voice-mute" });
+  const stop = button(said.end, end, { kind: "danger", icon: HANG_UP, "data-testid": "voice-end" });
+  const level = h("span", { class: "voice-level", "aria-hidden": "true" }, h("i", {}), h("i", {}), h("i", {}), h("i", {}), h("i", {}));
+  const node = h(
+    "section",
+    { class: "voice-panel", "aria-label": said.label, "data-testid": "voice-panel" },
+    h("div", { class: "voice-line" }, level, state, time, h("span", { class: "voice-buttons" }, call, hush, stop)),
+    speech,
+    interim,
+    unheard,
+    problem,
+    where,
+  );
+  let told;
+
+  function show(view) {
+    const isOn = view.state === "connecting" || view.state === "active";
+    node.dataset.state = view.state;
+    node.dataset.level = view.isMuted || !isOn ? "none" : view.interim || view.isHeard ? "person" : view.speaking ? "law" : "quiet";
+    put(state, sentenceOf(view, said));
+    put(time, isOn ? talked(view) : "");
+    put(interim, view.interim);
+    // Without a voice the words are what there is of Law; with one the chat has them.
+    put(speech, view.speaking && !view.aloud ? view.speaking : "");
+    put(unheard, view.unheard.length > 0 ? said.unheard(view.unheard.join(" ")) : isOn && !view.aloud ? said.shownOnly : "");
+    put(where, said.where[view.where] ?? "");
+    ({ isMuted } = view);
+    hush.setAttribute("aria-pressed", String(isMuted));
+    hush.lastChild.textContent = isMuted ? said.unmute : said.mute;
+    const held = node.contains(document.activeElement) ? document.activeElement : undefined;
+    call.hidden = isOn;
+    for (const each of [hush, stop]) each.hidden = !isOn;
+    // A button that goes gives the focus to the one in its place.
+    if (held?.hidden) (isOn ? stop : call).focus();
+    if (told !== view.error) {
+      told = view.error;
+      problem.replaceChildren(...problemOf(view.error));
+    }
+  }
+
+  return { node, show };
+}
+
+/** Sets a text, and hides what has none. */
+function put(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+  node.hidden = text === "";
+}
+
+function problemOf(error) {
+  const titled = (title, text) => [h("strong", {}, title), h("p", {}, text)];
+  switch (error) {
+    case "denied":
+      return titled(said.denied, said.deniedHelp);
+    case "unsupported":
+      return titled(said.unsupported, said.unsupportedHelp);
+    case "no-microphone":
+      return [h("p", {}, said.noMicrophone)];
+    case "network":
+      return [h("p", {}, said.network)];
+    case "connection":
+      return [h("p", {}, said.connection)];
+    default:
+      return [];
+  }
+}

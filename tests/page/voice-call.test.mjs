@@ -1,0 +1,233 @@
+// A call with Law as a whole: what is heard becomes messages, what is answered is spoken, and the call keeps to what the server says.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { load } from "./load.mjs";
+
+const { createCalls } = await load("voice/call.js");
+const { createStore } = await load("core/store.js");
+const { initialWorkspace, reduceWorkspace } = await load("core/workspace.js");
+const said = (await load("words/en-voice.js")).default;
+
+const LAW = 7;
+const hello = { type: "hello", conversation: 1, conversations: { builder: 1, law: LAW }, last_seq: 0, model: {}, version: "1" };
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A clock whose timers are rung by their place. */
+function bell() {
+  let count = 0;
+  const timers = new Map();
+  const ring = (ms) => {
+    for (const [id, timer] of [...timers]) if (timer.ms === ms) (timers.delete(id), timer.work());
+  };
+  return { setTimeout: (work, ms) => (timers.set((count += 1), { work, ms }), count), clearTimeout: (id) => timers.delete(id), ring, all: () => [...timers.values()].map(({ ms }) => ms) };
+}
+
+/** A call that is connected, at a server that the test plays. */
+async function connected(answers = {}) {
+  const store = createStore({ initial: initialWorkspace(), reducer: reduceWorkspace, schedule: (tell) => tell() });
+  const asked = [];
+  const sent = [];
+  const clock = bell();
+  const listeners = {};
+  const spoken = [];
+  const voices = [];
+  let seq = 0;
+  let number = 40;
+  const call = () => ({ call: number, conversation: LAW, state: "active", seconds_left: 3600, warned: false, beat_seconds: 10 });
+  const api = {
+    begin: async (...all) => (asked.push(["begin", ...all]), answers.begin ? answers.begin() : ((number += 1), call())),
+    beat: async (id) => (asked.push(["beat", id]), answers.beat ? answers.beat(call()) : call()),
+    end: async (...all) => (asked.push(["end", ...all]), {}),
+    line: async () => ({ voice: true, seconds_left: 3600, call: null, ...answers.line }),
+  };
+  function makeService() {
+    const voice = { isOn: true, waits: [] };
+    voices.push(voice);
+    const on = (name) => (listener) => (listeners[name] = listener);
+    return Object.assign(voice, {
+      startSession: () => listeners.state("active"),
+      endSession: () => (voice.isOn = false),
+      deafen: () => (voice.isOn = false),
+      setMuted: () => undefined,
+      say: (text) => (spoken.push(text), voice.waits.push(text)),
+      interrupt: () => voice.waits.splice(0),
+      isSpeaking: () => voice.waits.length > 0,
+      lastSaid: () => voice.waits[0] ?? "",
+      onTranscript: on("heard"), onResponse: on("response"), onSound: on("sound"), onError: on("error"), onStateChange: on("state"),
+    });
+  }
+  const frame = (type, fields) => store.dispatch({ type, conversation: LAW, seq: (seq += 1), at: "2026-11-28T08:00:00Z", ...fields });
+  const views = [];
+  const calls = createCalls({ api, store, follow: async (id) => store.dispatch({ type: "@follow", conversation: id, after: 0 }), send: (message) => sent.push(message), makeService, said, lang: "en-US", told: (view) => views.push(view), clock });
+  store.dispatch(hello);
+  store.dispatch({ type: "@connection", status: "connected", failures: 0, retryAt: null });
+  const begin = calls.begin({ adapter: "browser", where: "device" });
+  const refused = await begin.catch((error) => error);
+  await settle();
+  const heard = (text, isFinal = true, confidence = 0.9) => listeners.heard({ text, isFinal, confidence });
+  const delta = (turn, content, more) => store.dispatch({ type: "delta", conversation: LAW, turn, step: 1, attempt: 1, content, ...more });
+  const ask = (id, turn = 1) => frame("approval", { id, turn, call: 3, state: "pending", tool: "createTask", arguments: {}, question: "Should I create “milk”?", words: {}, expires_at: "2026-11-28T09:00:00Z" });
+  return { calls, asked, sent, spoken, voices, clock, frame, heard, delta, ask, refused, views, listeners, queued: (turn) => frame("turn", { turn, state: "queued", origin: "message", content: "x" }) };
+}
+
+test("what_is_heard_is_a_message_of_the_call_and_the_answer_is_spoken_while_it_is_written", async () => {
+  const { calls, asked, sent, heard, delta, spoken, frame, queued } = await connected();
+  assert.deepEqual([calls.view().state, asked], ["active", [["begin", "browser", false], ["beat", 41]]]);
+  heard("add buy", false);
+  assert.equal(calls.view().interim, "add buy");
+  heard("add buy milk");
+  assert.deepEqual(sent, [{ content: "add buy milk", conversation: LAW, call: 41 }]);
+  queued(1);
+  delta(1, "Let's go! I a");
+  delta(1, "dd **it**. Th");
+  assert.deepEqual(spoken, ["Let's go!", "I add it."]);
+  frame("assistant", { turn: 1, step: 1, content: "Let's go! I add **it**. Then more", final: true });
+  frame("turn", { turn: 1, state: "completed" });
+  assert.deepEqual(spoken, ["Let's go!", "I add it.", "Then more"]);
+});
+
+test("what_was_said_before_the_call_is_not_read_out", async () => {
+  const made = await connected();
+  await made.calls.end();
+  made.queued(1);
+  made.frame("assistant", { turn: 1, step: 1, content: "Typed.", final: true });
+  await made.calls.begin({ adapter: "browser", where: "device" });
+  await settle();
+  made.queued(2);
+  made.frame("assistant", { turn: 2, step: 1, content: "Spoken.", final: true });
+  assert.deepEqual(made.spoken, ["Spoken."]);
+  // Typed during a call it is answered aloud as well; an order by hand is not.
+  made.frame("turn", { turn: 3, state: "queued", origin: "command", content: "completeTask" });
+  made.frame("assistant", { turn: 3, step: 1, content: "Carried out.", final: true });
+  assert.deepEqual(made.spoken, ["Spoken."]);
+});
+
+test("a_question_is_spoken_once_and_the_next_words_are_its_answer", async () => {
+  const { sent, heard, ask, spoken, queued, voices, frame } = await connected();
+  queued(1);
+  ask(5);
+  assert.deepEqual(spoken, ["Should I create “milk”?"]);
+  voices[0].waits.length = 0;
+  heard("go ahead");
+  assert.deepEqual(sent, [{ content: "go ahead", conversation: LAW, call: 41 }], "it steers nothing: it decides");
+  frame("approval", { id: 5, turn: 1, call: 3, state: "approved", channel: "voice" });
+  assert.equal(spoken.length, 1);
+});
+
+test("an_unclear_answer_is_not_sent_and_the_question_is_said_once_more", async () => {
+  const { sent, heard, ask, spoken, clock, queued, voices } = await connected();
+  queued(1);
+  ask(5);
+  voices[0].waits.length = 0;
+  heard("uhm");
+  heard("go a head", true, 0.1);
+  assert.deepEqual([sent, spoken.length], [[], 1]);
+  clock.ring(3000);
+  assert.equal(spoken.length, 2);
+  voices[0].waits.length = 0;
+  heard("hm");
+  clock.ring(3000);
+  assert.equal(spoken.length, 2, "once");
+  heard("yes");
+  assert.equal(sent.length, 1);
+});
+
+test("after_the_second_word_nothing_more_is_spoken_and_what_is_said_joins_the_turn", async () => {
+  const { calls, sent, heard, delta, spoken, queued, frame, voices } = await connected();
+  queued(1);
+  delta(1, "One. Two. Three. Fo");
+  assert.equal(spoken.length, 3);
+  heard("wait", false);
+  assert.equal(voices[0].waits.length, 3, "one word may be a cough");
+  heard("wait a", false);
+  assert.deepEqual([voices[0].waits, calls.view().unheard], [[], ["One.", "Two.", "Three."]]);
+  delta(1, "ur. Five. Six");
+  frame("assistant", { turn: 1, step: 1, content: "One. Two. Three. Four. Five. Six", final: false });
+  assert.equal(spoken.length, 3, "what was queued is dropped, and the rest is not read");
+  heard("wait a moment");
+  assert.deepEqual(sent, [{ content: "wait a moment", conversation: LAW, call: 41, steer: true }]);
+  frame("assistant", { turn: 1, step: 2, content: "All right.", final: true });
+  assert.equal(spoken.at(-1), "All right.", "the answer to that is spoken");
+});
+
+test("the_pages_own_voice_interrupts_nothing", async () => {
+  const { sent, heard, delta, voices, queued } = await connected();
+  queued(1);
+  delta(1, "You have three tasks today. N");
+  heard("you have three", false);
+  heard("you have three tasks");
+  assert.deepEqual([sent, voices[0].waits.length], [[], 1]);
+});
+
+test("what_was_taken_back_is_not_spoken_on_and_is_corrected", async () => {
+  const { delta, spoken, frame, queued, voices } = await connected();
+  queued(1);
+  delta(1, "Done. It is on the list. And");
+  frame("assistant", { turn: 1, step: 1, content: "Done. It is on the list. And more.", final: false, unproven: true });
+  assert.deepEqual([spoken.at(-1), voices[0].waits], [said.correct, [said.correct]]);
+  frame("assistant", { turn: 1, step: 2, content: "I could not add it.", final: true });
+  assert.equal(spoken.at(-1), "I could not add it.");
+});
+
+test("a_turn_that_fails_is_said_aloud_and_so_is_a_message_that_was_not_taken", async () => {
+  const { spoken, frame, queued } = await connected();
+  queued(1);
+  frame("error", { turn: 1, content: "Please wait a moment", failure: "model" });
+  assert.deepEqual(spoken, ["Please wait a moment"]);
+});
+
+test("the_last_minute_is_said_once_and_the_end_in_the_servers_words", async () => {
+  let left = 60;
+  const spent = Object.assign(new Error("You've used your voice minutes for this month."), { status: 410 });
+  const answers = {
+    beat: (call) => {
+      if (left === 0) throw spent;
+      return { ...call, seconds_left: left, warned: true };
+    },
+    line: { seconds_left: 0 },
+  };
+  const { calls, clock, spoken, asked, voices } = await connected(answers);
+  assert.deepEqual(spoken, [said.oneMinute]);
+  clock.ring(10_000);
+  await settle();
+  assert.equal(spoken.length, 1);
+  left = 4;
+  clock.ring(10_000);
+  await settle();
+  assert.ok(clock.all().includes(4500), "the end is looked at when it comes");
+  left = 0;
+  clock.ring(4500);
+  await settle();
+  await settle();
+  assert.deepEqual([spoken.at(-1), calls.view().state, calls.view().ended, voices[0].isOn], [spent.message, "idle", spent.message, false]);
+  assert.equal(asked.filter(([what]) => what === "begin").length, 1, "it is not begun again");
+});
+
+test("a_call_that_was_lost_is_begun_again_once", async () => {
+  const over = Object.assign(new Error("Call ended"), { status: 410 });
+  const lost = new Set();
+  const { calls, clock, asked } = await connected({ beat: (call) => (lost.has(call.call) ? Promise.reject(over) : call) });
+  const lose = async (call) => {
+    lost.add(call);
+    clock.ring(10_000);
+    for (let turn = 0; turn < 5; turn += 1) await settle();
+  };
+  await lose(41);
+  assert.deepEqual([calls.view().state, asked.filter(([what]) => what === "begin").length], ["active", 2]);
+  await lose(42);
+  assert.deepEqual([calls.view().state, calls.view().ended], ["idle", said.ended]);
+});
+
+test("a_refusal_is_thrown_and_leaves_no_call_and_a_microphone_that_is_denied_ends_one", async () => {
+  const { refused, calls, voices } = await connected({ begin: () => Promise.reject(Object.assign(new Error("Talking with Law is part of the paid tier."), { status: 403 })) });
+  assert.deepEqual([refused.status, calls.view().state, calls.view().error, voices.length], [403, "idle", undefined, 0]);
+  const made = await connected();
+  made.listeners.error("not-allowed");
+  assert.deepEqual([made.calls.view().state, made.calls.view().error, made.asked.at(-1)], ["error", "denied", ["end", 41, true]]);
+  await made.calls.begin({ adapter: "browser", where: "device" });
+  await settle();
+  assert.deepEqual([made.calls.view().state, made.calls.view().error], ["active", undefined], "it goes on once it is allowed");
+  await made.calls.end();
+  assert.deepEqual([made.asked.at(-1), made.calls.view().ended, made.voices.at(-1).isOn], [["end", 42, false], said.ended, false]);
+});
