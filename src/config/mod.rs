@@ -1,6 +1,7 @@
 //! Settings. Read once, from the environment, `.env` and the file that the page writes; the first of these wins. Every error names the
 //! variable.
 
+mod browser;
 mod host;
 mod names;
 mod operator;
@@ -19,6 +20,7 @@ use crate::domain::relay::Pace;
 use crate::domain::todo::zone_named;
 use crate::lasting::Lasting;
 
+pub use browser::BrowserAddress;
 pub use host::HostName;
 pub use operator::{OperatorEnvironment, OperatorNumbers};
 pub use relay::RelayEnvironment;
@@ -76,6 +78,8 @@ pub struct Config {
     pub ready_file: Option<PathBuf>,
     /// `LEVEL3_SAFE_MODE`: start without capabilities; set by `run.sh` after repeated crashes.
     pub safe_mode: bool,
+    /// `LEVEL3_BROWSER`: the person's browser, which campaigns drive; none when `None`.
+    pub browser: Option<BrowserAddress>,
     /// `LEVEL3_WHATSAPP`: the program that speaks with WhatsApp for Relay; none when `None`.
     pub whatsapp: Option<PathBuf>,
     /// `LEVEL3_OPERATOR`: the channel and the numbers whose messages are orders to the operator; nobody's are when `None`.
@@ -230,6 +234,7 @@ impl Config {
             disk_reserve: bytes(get, "LEVEL3_DISK_RESERVE", "200MiB")?,
             ready_file: get("LEVEL3_READY_FILE").map(PathBuf::from),
             safe_mode: get("LEVEL3_SAFE_MODE").is_some_and(|value| value != "0"),
+            browser: browser(get("LEVEL3_BROWSER"))?,
             whatsapp: get("LEVEL3_WHATSAPP").map(PathBuf::from),
             operator: operator::numbers(get("LEVEL3_OPERATOR"), get("LEVEL3_OPERATOR_ACCOUNT"))?,
             screen: PROGRAMS.iter().chain(&SCREEN).filter_map(|name| Some(((*name).to_owned(), get(name)?))).collect(),
@@ -257,6 +262,11 @@ fn parse<T: std::str::FromStr>(
 fn pace(written: Option<String>) -> Result<Pace, ConfigError> {
     let wrong = |value: &str, problem| ConfigError { variable: "LEVEL3_RELAY_PACE", value: value.to_owned(), problem };
     written.map_or_else(|| Ok(Pace::default()), |value| Pace::read(&value).map_err(|problem| wrong(&value, problem)))
+}
+
+fn browser(written: Option<String>) -> Result<Option<BrowserAddress>, ConfigError> {
+    let read = |value: String| value.parse().map_err(|problem| ConfigError { variable: "LEVEL3_BROWSER", value, problem });
+    written.map(read).transpose()
 }
 
 /// The zone that is set; else the machine's, if its name is one of the IANA.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{PROGRAMS, PROVIDER_ADDRESSES, PROVIDER_KEYS, SCREEN};
 
 /// Every setting but those of single providers.
-const SETTINGS: [&str; 36] = [
+const SETTINGS: [&str; 37] = [
     "LEVEL3_LISTEN",
     "LEVEL3_TOKEN",
     "LEVEL3_AGENT_QUOTA",
@@ -34,6 +34,7 @@ const SETTINGS: [&str; 36] = [
     "LEVEL3_MCP_COMMANDS",
     "LEVEL3_READY_FILE",
     "LEVEL3_SAFE_MODE",
+    "LEVEL3_BROWSER",
     "LEVEL3_WHATSAPP",
     "LEVEL3_OPERATOR",
     "LEVEL3_OPERATOR_ACCOUNT",

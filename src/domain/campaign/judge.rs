@@ -5,11 +5,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
 use super::artifact::{ArtifactType, check_content, check_key};
+use super::page::{BROWSER_TOOLS, is_browser_tool};
 use super::proposal::{
     AnalyzeLeads, CampaignProposal, ExecuteTool, GenerateMessage, PersistArtifact, ProposeTask, RequestUserInput,
 };
 use super::script::{RUN_SCRIPT, ScriptPlan};
 use super::state::{CampaignState, MadeCall};
+use super::visit::PagePlan;
 use super::{Campaign, CampaignStatus, CampaignTask, CampaignTaskStatus, MOST_TASKS, ProvenEffect, Requirement};
 use crate::domain::CallState;
 
@@ -24,7 +26,8 @@ pub const TOOLS: &[(&str, &str)] = &[
     ),
 ];
 
-/// The tools that a state has a use for: without a script, and without a task that needs one, nothing is said of scripts.
+/// The tools that a state has a use for: without a script, and without a task that needs one, nothing is said of scripts; without a host,
+/// nothing of the browser.
 pub fn tools_of(state: &CampaignState) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
     let needs = |wanted: &Requirement| match wanted {
         Requirement::ScriptSucceeded { .. } => true,
@@ -33,7 +36,8 @@ pub fn tools_of(state: &CampaignState) -> impl Iterator<Item = &'static (&'stati
     };
     let scripts = state.artifacts.iter().any(|artifact| artifact.kind == ArtifactType::JsScript)
         || state.tasks.iter().any(|task| task.metadata.requires.iter().any(needs));
-    TOOLS.iter().filter(move |(name, _)| scripts || *name != RUN_SCRIPT)
+    let pages = if state.environment().hosts.is_empty() { &[] } else { BROWSER_TOOLS };
+    TOOLS.iter().filter(move |(name, _)| scripts || *name != RUN_SCRIPT).chain(pages)
 }
 
 /// The most leads of one `analyze_leads`.
@@ -105,8 +109,11 @@ pub fn holds(state: &CampaignState, task: &CampaignTask, wanted: &Requirement, n
             let names = |made: &ExecuteTool| made.arguments.get("script").and_then(Value::as_str) == Some(artifact);
             calls(since, &|made| made.tool == RUN_SCRIPT && names(made))
         }
-        // Pages are read by the browser, which this version does not have.
-        Requirement::PageRead { .. } => None,
+        Requirement::PageRead { host, contains } => {
+            let shown = state.pages.shows.iter().find(|shown| (&shown.host, &shown.contains) == (host, contains));
+            let since = task.metadata.begun_at;
+            event(shown.filter(|shown| since.is_some_and(|begun| shown.at >= begun)).map(|shown| shown.sequence))
+        }
         Requirement::UserAnswered { question } => {
             let answered = task.metadata.questions.iter().any(|asked| asked.question == *question && asked.answer.is_some());
             event(answered.then_some(task.sequence))
@@ -292,8 +299,9 @@ fn tool(state: &CampaignState, wanted: &ExecuteTool) -> Result<(), String> {
             given(&["script", "input", "files"])?;
             ScriptPlan::of(state, arguments).map(drop)
         }
+        page if is_browser_tool(page) => PagePlan::of(state, wanted).map(drop),
         other => {
-            let names: Vec<_> = TOOLS.iter().map(|(name, _)| *name).collect();
+            let names: Vec<_> = TOOLS.iter().chain(BROWSER_TOOLS).map(|(name, _)| *name).collect();
             Err(format!("`{other}` is no tool of a campaign; the tools are {}", names.join(", ")))
         }
     }

@@ -6,12 +6,14 @@ pub mod files;
 pub mod judge;
 pub mod lead;
 mod lifecycle;
+pub mod page;
 pub mod proposal;
 mod requirement;
 pub mod scoring;
 pub mod script;
 pub mod snapshot;
 pub mod state;
+pub mod visit;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::artifact::{Artifact, ArtifactSource, ArtifactType, Environment};
+use super::page::Pages;
 use super::{ApprovalContext, Campaign, CampaignTask, CampaignTaskStatus, Lead, LeadStatus, Requirement, TaskMetadata, sha256};
 use crate::domain::{CallState, LeadId, StepId, ToolCallId};
 
@@ -90,6 +91,8 @@ pub struct CampaignState {
     pub contexts: Vec<ApprovalContext>,
     /// Its newest calls that have their outcome, the oldest first.
     pub calls: Vec<MadeCall>,
+    /// Its pages.
+    pub pages: Pages,
     /// The last number of its stream.
     pub sequence: i64,
 }
@@ -109,6 +112,8 @@ pub struct CampaignRows {
     pub contexts: Vec<Value>,
     /// Those of `tool_calls`.
     pub calls: Vec<Value>,
+    /// The pages, as its events tell of them.
+    pub pages: Pages,
     /// The last number of the stream.
     pub sequence: i64,
 }
@@ -124,7 +129,7 @@ impl CampaignState {
     /// # Errors
     /// [`BrokenState`] if a row cannot be read, or an artifact was changed.
     pub fn of(rows: CampaignRows) -> Result<Self, BrokenState> {
-        let CampaignRows { campaign, tasks, leads, artifacts, contexts, calls, sequence } = rows;
+        let CampaignRows { campaign, tasks, leads, artifacts, contexts, calls, pages, sequence } = rows;
         let campaign: Campaign = read(campaign, "campaigns")?;
         let mut tasks: Vec<CampaignTask> = all(tasks, "campaign_tasks")?;
         tasks.sort_by_key(|task| task.id);
@@ -147,13 +152,14 @@ impl CampaignState {
         calls.drain(..calls.len().saturating_sub(MOST_CALLS_READ));
         let mut contexts: Vec<ApprovalContext> = all(contexts, "campaign_contexts")?;
         contexts.sort_by_key(|context| context.id);
-        Ok(Self { campaign, tasks, leads, artifacts: heads.into_values().collect(), contexts, calls, sequence })
+        Ok(Self { campaign, tasks, leads, artifacts: heads.into_values().collect(), contexts, calls, pages, sequence })
     }
 
     /// A campaign of which nothing else can be read.
     pub fn alone(campaign: Campaign) -> Self {
-        let leads = LeadsInBrief::default();
-        Self { campaign, tasks: Vec::new(), leads, artifacts: Vec::new(), contexts: Vec::new(), calls: Vec::new(), sequence: 0 }
+        let (leads, pages) = (LeadsInBrief::default(), Pages::default());
+        let (tasks, artifacts, contexts, calls) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { campaign, tasks, leads, artifacts, contexts, calls, pages, sequence: 0 }
     }
 
     /// A task of the campaign.
@@ -186,12 +192,17 @@ impl CampaignState {
             |task| json!({ "id": task.id, "description": task.description, "status": task.status, "metadata": task.metadata }),
         );
         let LeadsInBrief { counts, newest: _, best, named, sha256 } = &self.leads;
-        json!({
+        let mut shown = json!({
             "campaign": { "id": id, "name": name, "status": status },
             "tasks": tasks.collect::<Vec<_>>(),
             "leads": { "counts": counts, "best": best, "named": named, "sha256": sha256 },
             "artifacts": self.artifacts,
-        })
+        });
+        // A campaign that has seen no page keeps the fingerprint that it had before there was a browser.
+        if let Some(pages) = self.pages.shown() {
+            shown["pages"] = pages;
+        }
+        shown
     }
 
     /// The fingerprint of [`CampaignState::shown`].
@@ -207,16 +218,27 @@ impl CampaignState {
 
 /// The leads that tasks name.
 pub fn named_leads(tasks: &[Value]) -> BTreeSet<LeadId> {
-    let conditions = |task: &Value| {
-        let metadata = task["metadata"].clone();
-        let metadata: TaskMetadata = serde_json::from_value(metadata).unwrap_or_default();
-        metadata.preconditions.into_iter().chain(metadata.requires).collect::<Vec<_>>()
-    };
     let named = tasks.iter().flat_map(conditions).filter_map(|wanted| match wanted {
         Requirement::LeadStatus { lead, .. } => Some(lead),
         _ => None,
     });
     named.collect()
+}
+
+/// The readings that tasks require: host and text.
+pub fn named_pages(tasks: &[Value]) -> BTreeSet<(String, String)> {
+    let named = tasks.iter().flat_map(conditions).filter_map(|wanted| match wanted {
+        Requirement::PageRead { host, contains } => Some((host, contains)),
+        _ => None,
+    });
+    named.collect()
+}
+
+/// The conditions of a task's row.
+fn conditions(task: &Value) -> Vec<Requirement> {
+    let metadata = task["metadata"].clone();
+    let metadata: TaskMetadata = serde_json::from_value(metadata).unwrap_or_default();
+    metadata.preconditions.into_iter().chain(metadata.requires).collect()
 }
 
 impl LeadsInBrief {

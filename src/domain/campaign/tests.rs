@@ -45,6 +45,14 @@ fn state_in(status: &str, tasks: Vec<Value>, artifacts: Vec<Value>) -> CampaignS
     CampaignState::of(CampaignRows { campaign: campaign(status), tasks, artifacts, ..CampaignRows::default() }).unwrap()
 }
 
+/// A campaign with a host that has seen these pages.
+pub(super) fn with_pages(pages: page::Pages) -> CampaignState {
+    let hosts = artifact("environment", "environment", r#"{"hosts": ["example.com"]}"#);
+    let tasks = vec![task(1, "in_progress", wants_note())];
+    let rows = CampaignRows { campaign: campaign("active"), tasks, artifacts: vec![hosts], pages, ..CampaignRows::default() };
+    CampaignState::of(rows).unwrap()
+}
+
 fn wants_note() -> Value {
     json!({"requires": [{"kind": "artifact_exists", "type": "heuristic", "key": "note", "min_version": 1}]})
 }

@@ -2,6 +2,7 @@
 
 use super::Campaigns;
 use crate::domain::CampaignId;
+use crate::domain::campaign::page::{PageHosts, is_browser_tool};
 use crate::domain::campaign::script::RUN_SCRIPT;
 use crate::domain::campaign::{ArtifactType, CampaignState, Requirement};
 use crate::model::{Entry, Request};
@@ -27,12 +28,43 @@ pub(super) async fn faults(campaigns: &Campaigns, id: CampaignId) -> Result<Vec<
         }
     }
     faults.extend(unmet(&state));
+    faults.extend(browser_faults(campaigns, &state).await);
     let model = campaigns.0.executor.models.chosen(None, &[]).await;
     let request = Request { entries: vec![Entry::User("Answer with the word: ready".to_owned())], ..Request::default() };
     if let Err(error) = model.answer(request, &|_| {}).await {
         faults.push(format!("no model answers: {error}"));
     }
     Ok(faults)
+}
+
+/// The faults of the browser, where a task needs one.
+async fn browser_faults(campaigns: &Campaigns, state: &CampaignState) -> Vec<String> {
+    let mut faults = Vec::new();
+    let hosts = PageHosts::of(state.environment().hosts);
+    let mut needs = false;
+    for task in &state.tasks {
+        for wanted in task.metadata.preconditions.iter().chain(&task.metadata.requires) {
+            match wanted {
+                Requirement::ToolSucceeded { tool, .. } if is_browser_tool(tool) => needs = true,
+                Requirement::PageRead { host, .. } => {
+                    needs = true;
+                    if !hosts.names(host) {
+                        let id = state.campaign.id;
+                        faults.push(format!(
+                            "task {} reads a page of {host}, which is no host of this campaign; name it in the artifact environment: \
+                             level3 campaign artifact {id} environment environment FILE with {{\"hosts\": [\"{host}\"]}}",
+                            task.id
+                        ));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    if needs && let Err(error) = campaigns.0.browser.look().await {
+        faults.push(error.to_string());
+    }
+    faults
 }
 
 /// The things that tasks need and that this version does not have.
@@ -44,10 +76,6 @@ fn unmet(state: &CampaignState) -> Vec<String> {
         other.then_some("a Python script, and this version runs JavaScript only")
     };
     let missing = |wanted: &Requirement| match wanted {
-        Requirement::PageRead { .. } => Some("a browser, which this version does not drive"),
-        Requirement::ToolSucceeded { tool, .. } if tool.starts_with("browser_") => {
-            Some("a browser, which this version does not drive")
-        }
         Requirement::ToolSucceeded { tool, arguments } if tool == RUN_SCRIPT => python(arguments["script"].as_str()),
         Requirement::ScriptSucceeded { artifact } => python(Some(artifact)),
         _ => None,

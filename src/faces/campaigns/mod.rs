@@ -1,6 +1,7 @@
 //! Campaigns: the controller's own loop, in which a model only proposes. [`worker`] has the place of the agent, [`tool`] carries proposals out
 //! through the one door, [`check`] lets a campaign start, [`replayed`] makes its cycles again, [`projections`] writes its files.
 
+mod browser;
 mod check;
 mod presence;
 mod projections;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::browser::Browser;
 use crate::clock::Clock;
 use crate::domain::campaign::judge::Presence;
 use crate::domain::campaign::{Campaign, CampaignInput};
@@ -35,13 +37,14 @@ struct Parts {
     executor: Executor,
     vault: Vault,
     presences: Presences,
+    browser: Browser,
     folder: PathBuf,
 }
 
 impl Campaigns {
     /// Campaigns whose calls this executor carries out; their files stand in `folder`.
-    pub fn new(executor: Executor, vault: Vault, presences: Presences, folder: PathBuf) -> Self {
-        Self(Arc::new(Parts { executor, vault, presences, folder }))
+    pub fn new(executor: Executor, vault: Vault, presences: Presences, browser: Browser, folder: PathBuf) -> Self {
+        Self(Arc::new(Parts { executor, vault, presences, browser, folder }))
     }
 
     /// The worker of their turns.
@@ -73,6 +76,11 @@ impl Campaigns {
     /// True if somebody watches over a campaign.
     pub fn is_watched(&self, id: CampaignId) -> bool {
         self.presence(id) == Presence::There
+    }
+
+    /// True if a browser was there when it was last looked for.
+    pub fn has_browser(&self) -> bool {
+        self.0.browser.is_there()
     }
 
     /// Starts a campaign, if all that it needs is there.

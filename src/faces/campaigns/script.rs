@@ -15,7 +15,7 @@ use crate::domain::campaign::{ArtifactType, CampaignProposal};
 use crate::domain::{CampaignId, Outcome, Refusal, RefusalCode};
 use crate::facts::ScriptRan;
 use crate::sandbox::ScriptEnd;
-use crate::store::{CampaignError, Lease, Store, StoreError};
+use crate::store::{CampaignError, DoneOutside, Lease, Store, StoreError};
 use crate::tools::{Act, CallCard, Doing, Executed, Kit, ToolError};
 
 /// The words if a script is not run for want of a person.
@@ -128,7 +128,7 @@ impl Act for ReadScript {
             let ran = self.ran(doing, end);
             let why = if ran.ok {
                 let mut unit = kit.store.begin(kit.clock.now()).await?;
-                match unit.carry_out_proposal(doing.permit, doing.lease, &self.proposal, Some(&ran)).await? {
+                match unit.carry_out_proposal(doing.permit, doing.lease, &self.proposal, Some(DoneOutside::Script(&ran))).await? {
                     Ok(told) => return Ok(Executed::Within(unit, Outcome::ok(told))),
                     Err(why) => why,
                 }

@@ -6,25 +6,33 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
 
+use super::browser::ReadPage;
 use super::presence::Presences;
 use super::request::spec_of;
 use super::script::{PresenceOf, ReadScript};
+use crate::browser::Browser;
 use crate::domain::campaign::judge::validate;
+use crate::domain::campaign::page::{PageHosts, READ, SCREENSHOT, is_browser_tool};
 use crate::domain::campaign::proposal::{AnalyzeLeads, ExecuteTool, GenerateMessage, PersistArtifact, RequestUserInput};
 use crate::domain::campaign::script::{RUN_SCRIPT, ScriptPlan};
+use crate::domain::campaign::visit::PagePlan;
 use crate::domain::campaign::{ArtifactType, CampaignProposal, CampaignState, ContextKind, KINDS};
 use crate::domain::{Effect, Outcome, Refusal, RefusalCode, ToolSpec};
 use crate::store::{CampaignError, StoreError};
 use crate::tools::{Act, CallCard, Doing, Executed, Kit, Prepared, Preparing, Tool, ToolError, at_once};
 
 /// The eight, for campaigns alone.
-pub fn tools(presences: &Presences) -> Vec<Arc<dyn Tool>> {
-    KINDS.iter().map(|kind| -> Arc<dyn Tool> { Arc::new(ProposalTool { kind, presences: presences.clone() }) }).collect()
+pub fn tools(presences: &Presences, browser: &Browser) -> Vec<Arc<dyn Tool>> {
+    let tool = |kind: &&'static str| -> Arc<dyn Tool> {
+        Arc::new(ProposalTool { kind, presences: presences.clone(), browser: browser.clone() })
+    };
+    KINDS.iter().map(tool).collect()
 }
 
 struct ProposalTool {
     kind: &'static str,
     presences: Presences,
+    browser: Browser,
 }
 
 /// A proposal that may be carried out.
@@ -54,6 +62,8 @@ impl Tool for ProposalTool {
             // The number of proposals is judged by the worker, and once more where it is carried out.
             validate(&state, &proposal, 1, now).map_err(refused)?;
             let (effect, kind, of) = effect(&proposal);
+            // After a touch whose end nobody knows, a person looks at each next one.
+            let kind = kind.filter(|kind| *kind != ContextKind::Interact || !state.pages.uncertain());
             let allowed = state.contexts.iter().find(|context| kind.is_some_and(|kind| context.allows(kind, of, now)));
             let context = allowed.map(|context| context.id);
             let card = card(&state, &proposal);
@@ -64,6 +74,22 @@ impl Tool for ProposalTool {
                 let watch = PresenceOf { campaign: id, presences: self.presences.clone() };
                 let (script, arguments) = ReadScript::of(proposal.clone(), plan, card, watch, store, asked.lease).await?;
                 return Ok(Prepared { context, arguments: Some(arguments), ..Prepared::new(script, effect) });
+            }
+            if let CampaignProposal::ExecuteTool(run) = &proposal
+                && is_browser_tool(&run.tool)
+            {
+                let page = ReadPage {
+                    plan: PagePlan::of(&state, run).map_err(refused)?,
+                    tool: run.tool.clone(),
+                    hosts: PageHosts::of(state.environment().hosts),
+                    tab: state.pages.tab().map(str::to_owned),
+                    presence: PresenceOf { campaign: id, presences: self.presences.clone() },
+                    browser: self.browser.clone(),
+                    proposal,
+                    card,
+                };
+                let arguments = Some(page.bound());
+                return Ok(Prepared { context, arguments, ..Prepared::new(page, effect) });
             }
             Ok(Prepared { context, ..Prepared::new(ReadProposal { proposal, card }, effect) })
         }
@@ -95,6 +121,9 @@ fn effect(proposal: &CampaignProposal) -> (Effect, Option<ContextKind>, Option<A
             // The config that it applies was approved.
             "score_leads" => (Effect::Write, None, None),
             RUN_SCRIPT => (Effect::Script, Some(ContextKind::Script), None),
+            READ => (Effect::Read, None, None),
+            SCREENSHOT => persist(ArtifactType::Picture),
+            page if is_browser_tool(page) => (Effect::Interact, Some(ContextKind::Interact), None),
             _ => (Effect::Persist, Some(ContextKind::Persist), None),
         },
     }
@@ -130,6 +159,7 @@ fn card(state: &CampaignState, proposal: &CampaignProposal) -> Vec<String> {
             vec![format!("Keeps the {kind} {key}, {version}."), content.clone()]
         }
         P::ExecuteTool(ExecuteTool { tool, .. }) if tool == RUN_SCRIPT => Vec::new(),
+        P::ExecuteTool(run) if is_browser_tool(&run.tool) => PagePlan::of(state, run).map(|plan| plan.card()).unwrap_or_default(),
         P::ExecuteTool(ExecuteTool { tool, arguments, .. }) => {
             vec![format!("Runs {tool} with {}.", Value::Object(arguments.clone()))]
         }

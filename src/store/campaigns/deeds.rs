@@ -12,19 +12,37 @@ use crate::domain::campaign::{
     Lead, TaskMetadata, lead,
 };
 use crate::domain::{CampaignTaskId, StepId, shortened};
-use crate::facts::{ContextChanged, ScriptRan};
+use crate::facts::{ContextChanged, PageRead, PageTouched, ScriptRan};
 use crate::governor::Permit;
-use crate::store::{Lease, StoreError, Unit};
+use crate::store::{Lease, NewImage, StoreError, Unit};
 
 /// The most bytes of a script's result that a model is told; all of it stands in the audit.
 const MOST_TOLD: usize = 1_000;
+
+/// A deed that was done outside the database, before the transaction that records it.
+#[derive(Clone, Copy, Debug)]
+pub enum DoneOutside<'a> {
+    /// A script ran.
+    Script(&'a ScriptRan),
+    /// A page was read.
+    Read(&'a PageRead),
+    /// A page was touched.
+    Touched(&'a PageTouched),
+    /// A picture of a page was taken.
+    Pictured {
+        /// The key under which it is kept.
+        key: &'a str,
+        /// The picture.
+        image: &'a NewImage,
+    },
+}
 
 /// The end of a deed: words for the model and the person, or why it was not done.
 pub type CampaignDeed = Result<String, String>;
 
 impl Unit {
-    /// Carries a proposal out; if it is a script's, the run that it was. It is judged once more, by the state as this transaction sees
-    /// it.
+    /// Carries a proposal out; if its deed was done outside before, what that was. It is judged once more, by the state as this
+    /// transaction sees it.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or if the database does not answer.
@@ -33,7 +51,7 @@ impl Unit {
         permit: &Permit,
         lease: &Lease,
         proposal: &CampaignProposal,
-        ran: Option<&ScriptRan>,
+        done: Option<DoneOutside<'_>>,
     ) -> Result<CampaignDeed, StoreError> {
         self.hold(lease).await?;
         let id = self.campaign_of(lease.conversation).await?;
@@ -49,17 +67,44 @@ impl Unit {
             return Ok(Err(why));
         }
         self.begin_task(&state, proposal).await?;
-        let told = match ran {
-            Some(ran) => self.record_run(lease, ran).await?,
-            None => match self.do_it(permit, &state, proposal, StepId(step)).await {
-                Ok(told) => told,
-                Err(CampaignError::Store(error)) => return Err(error),
-                Err(other) => return Ok(Err(other.to_string())),
-            },
+        let told = match done {
+            Some(DoneOutside::Script(ran)) => Ok(self.record_run(lease, ran).await?),
+            Some(DoneOutside::Read(read)) => Ok(self.record_reading(lease, read).await?),
+            Some(DoneOutside::Touched(touched)) => Ok(self.record_touch(lease, touched).await?),
+            Some(DoneOutside::Pictured { key, image }) => {
+                let new = NewArtifact {
+                    kind: ArtifactType::Picture,
+                    key,
+                    content: &image.image.sha256,
+                    source: ArtifactSource::Agent,
+                    step: Some(StepId(step)),
+                    approval: permit.approval(),
+                };
+                self.keep_picture(&state.campaign, new, image).await
+            }
+            None => self.do_it(permit, &state, proposal, StepId(step)).await,
+        };
+        let told = match told {
+            Ok(told) => told,
+            Err(CampaignError::Store(error)) => return Err(error),
+            Err(other) => return Ok(Err(other.to_string())),
         };
         let proven = self.settle_tasks(id).await?;
         let proven = proven.iter().map(|task| format!(" Task {task} is done.")).collect::<String>();
         Ok(Ok(told + &proven))
+    }
+
+    /// Records a touch of a page that failed, or whose end nobody knows. No task changes; an approval context that allowed it is counted
+    /// down.
+    ///
+    /// # Errors
+    /// As [`Unit::carry_out_proposal`].
+    pub async fn record_touch_alone(&mut self, permit: &Permit, lease: &Lease, touched: &PageTouched) -> Result<(), StoreError> {
+        self.hold(lease).await?;
+        let id = self.campaign_of(lease.conversation).await?;
+        let state = self.hold_campaign(id).await?;
+        let _ = self.use_context(permit, &state).await?;
+        self.record_touch(lease, touched).await.map(drop)
     }
 
     /// Records a script that failed. No task changes; an approval context that allowed the run is counted down.

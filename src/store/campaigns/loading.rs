@@ -7,6 +7,7 @@ use serde_json::Value;
 use sqlx::{PgConnection, query, query_as, query_scalar};
 
 use super::CampaignError;
+use super::pages::{pages, pages_of};
 use crate::domain::campaign::state::{CampaignRows, LeadsInBrief, MOST_CALLS_READ, MOST_LEADS_SHOWN, named_leads};
 use crate::domain::campaign::{CampaignState, Lead, LeadStatus};
 use crate::domain::{CampaignId, ConversationId, LeadId};
@@ -41,7 +42,8 @@ pub(super) async fn rows(database: &mut PgConnection, id: CampaignId) -> Result<
     let sequence = query_scalar::<_, i64>("SELECT last_sequence FROM conversations WHERE conversation_id = $1");
     let sequence = sequence.bind(conversation).fetch_one(&mut *database).await?;
     let leads = leads(&mut *database, id, &named_leads(&tasks)).await?;
-    Ok(CampaignRows { campaign, tasks, leads, artifacts, contexts, calls, sequence })
+    let pages = pages(&mut *database, ConversationId(conversation), &tasks).await?;
+    Ok(CampaignRows { campaign, tasks, leads, artifacts, contexts, calls, pages, sequence })
 }
 
 /// The leads in brief, counted by the database.
@@ -99,7 +101,8 @@ pub(super) fn folded(id: CampaignId, records: &[EventRecord]) -> Result<Campaign
     let leads = all("leads").into_iter().map(value::<Lead>).collect::<Result<Vec<_>, _>>()?;
     let leads = LeadsInBrief::of(&named_leads(&tasks), leads);
     let sequence = records.last().map_or(0, |record| record.sequence);
-    CampaignState::of(CampaignRows { campaign, tasks, leads, artifacts, contexts, calls, sequence })
+    let pages = pages_of(records, &tasks);
+    CampaignState::of(CampaignRows { campaign, tasks, leads, artifacts, contexts, calls, pages, sequence })
         .map_err(CampaignError::broken(id))
 }
 

@@ -5,6 +5,7 @@ mod cycle;
 mod deeds;
 mod loading;
 mod orders;
+mod pages;
 mod reading;
 mod writing;
 
@@ -13,7 +14,7 @@ use crate::domain::campaign::state::BrokenState;
 use crate::domain::{CampaignId, InvalidTransition};
 
 pub use cycle::{CycleCame, CycleLook, LastCall};
-pub use deeds::CampaignDeed;
+pub use deeds::{CampaignDeed, DoneOutside};
 pub use orders::{CampaignOrder, NewCampaign, NewCampaignTask};
 pub use reading::{CampaignLog, LogLineOfCampaign};
 

@@ -10,7 +10,7 @@ use crate::domain::campaign::{
     ApprovalContext, Artifact, ArtifactSource, ArtifactType, Campaign, CampaignAction, CampaignInput, CampaignState,
     CampaignTask, CampaignTaskStatus, Lead, sha256,
 };
-use crate::domain::{ApprovalId, ArtifactId, CampaignId, ConversationId, Machine, StepId};
+use crate::domain::{ApprovalId, ArtifactId, CampaignId, ConversationId, Image, Machine, StepId};
 use crate::facts::{ArtifactKept, CampaignChanged, CampaignTaskChanged, ContextChanged, Event, LeadsKept};
 use crate::store::{StoreError, Unit, value};
 
@@ -118,6 +118,16 @@ impl Unit {
 
     /// Keeps a new version of an artifact. A new scoring config is applied to all leads.
     pub(super) async fn keep_artifact(&mut self, campaign: &Campaign, new: NewArtifact<'_>) -> Result<Artifact, CampaignError> {
+        self.keep_with(campaign, new, None).await
+    }
+
+    /// The same; if it is a picture, with the facts about its bytes.
+    pub(super) async fn keep_with(
+        &mut self,
+        campaign: &Campaign,
+        new: NewArtifact<'_>,
+        image: Option<Image>,
+    ) -> Result<Artifact, CampaignError> {
         let NewArtifact { kind, key, content, source, step, approval } = new;
         let version = query_scalar::<_, Option<i32>>(
             "SELECT max(version) FROM artifacts WHERE campaign_id = $1 AND artifact_type = $2 AND artifact_key = $3",
@@ -138,7 +148,7 @@ impl Unit {
             sequence: 0,
             created_at: self.now,
         };
-        self.record(campaign.conversation_id, &[ArtifactKept { artifact: artifact.clone() }.into()]).await?;
+        self.record(campaign.conversation_id, &[ArtifactKept { artifact: artifact.clone(), image }.into()]).await?;
         if kind == ArtifactType::LeadScoringConfig {
             self.score_leads(campaign, artifact.version, &artifact.content).await?;
         }

@@ -4,6 +4,8 @@ use level3::egress::Resolve;
 
 pub mod api;
 mod app;
+mod chance;
+mod chromium;
 mod client;
 mod cluster;
 mod counted;
@@ -21,6 +23,8 @@ mod stranger;
 mod tasks;
 
 pub use app::{TestApp, patient};
+pub use chance::Chance;
+pub use chromium::Chromium;
 pub use client::{Client, kinds, of_type, results};
 pub use cluster::{cluster, share_engine};
 pub use counted::{Counted, Sent};

@@ -1,0 +1,70 @@
+//! All that can be said without a browser.
+
+use serde_json::json;
+
+use super::attach::{active_port, body, major};
+use super::touch::may_be_touched;
+use super::*;
+use crate::domain::campaign::page::PageNode;
+
+#[test]
+fn the_port_is_found_in_both_ways() {
+    assert_eq!(active_port("41234\n/devtools/browser/ab-cd\n"), Some((41234, "/devtools/browser/ab-cd".to_owned())));
+    for wrong in ["", "41234\n", "x\n/devtools", "41234\nws://other"] {
+        assert_eq!(active_port(wrong), None, "{wrong:?}");
+    }
+    let answer = b"HTTP/1.1 200 OK\r\nContent-Length:2\r\nContent-Type:application/json\r\n\r\n{}";
+    assert_eq!(body(answer), Some(&b"{}"[..]));
+    assert_eq!(body(&answer[..answer.len() - 1]), None, "it is not whole yet");
+    assert_eq!((major("Chrome/156.0.8078.79"), major("HeadlessChrome/119.0"), major("Firefox")), (Some(156), Some(119), None));
+}
+
+#[tokio::test]
+async fn no_browser_is_said_in_one_sentence_with_the_command_that_starts_it() {
+    let why = |address: Option<&str>| {
+        let browser = Browser::new(address.map(|address| address.parse().unwrap()));
+        async move {
+            let why = browser.look().await.unwrap_err().to_string();
+            assert!(!browser.is_there());
+            why
+        }
+    };
+    let unset = why(None).await;
+    assert!(
+        unset.contains("set LEVEL3_BROWSER=http://127.0.0.1:9222 and start Chrome: google-chrome --remote-debugging-port=9222"),
+        "{unset}"
+    );
+    // A port that was just given back: nothing listens at it.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let closed = why(Some(&format!("http://127.0.0.1:{port}"))).await;
+    assert!(
+        closed.contains(&format!("--remote-debugging-port={port} --user-data-dir=")) && closed.contains("Chrome 136"),
+        "{closed}"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let profile = why(folder.path().to_str()).await;
+    assert!(profile.contains("--remote-debugging-port=0 --user-data-dir="), "{profile}");
+    assert!(!profile.contains('\n') && !closed.contains('\n'));
+}
+
+#[test]
+fn a_node_is_refused_with_why_before_it_is_touched() {
+    let node = PageNode { number: 3, role: "link".to_owned(), name: "Go".to_owned() };
+    let hosts = PageHosts::of(vec!["example.com".to_owned()]);
+    let why = |seen| may_be_touched(&seen, &hosts, &node).unwrap_err().to_string();
+    for (seen, words) in [
+        (json!({"gone": true}), "the page has changed since it was read; propose browser_read"),
+        (json!({"to": ["https://evil.test/"]}), "[3] link “Go” leads elsewhere: evil.test is no host of this campaign"),
+        (json!({"to": ["mailto:ada@example.com"]}), "leads elsewhere: `mailto:` addresses are not opened"),
+        (json!({"to": ["https://example.com/"], "elsewhere": true}), "opens a new tab"),
+        (json!({"to": ["https://example.com/"], "download": true}), "downloads a file"),
+        (json!({"foreign": true}), "a frame of another site"),
+        (json!({"hidden": true}), "cannot be seen on the page"),
+        (json!({"covered": "<div id=over>"}), "is covered by <div id=over>"),
+    ] {
+        assert!(why(seen.clone()).contains(words), "{}", why(seen));
+    }
+    assert!(
+        may_be_touched(&json!({"to": ["https://example.com/a", "javascript:void 0"], "x": 1.0, "y": 2.0}), &hosts, &node).is_ok()
+    );
+}
