@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod app;
+pub mod browser;
 pub mod channels;
 pub mod cli;
 pub mod clock;

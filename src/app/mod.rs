@@ -15,6 +15,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::browser::Browser;
 use crate::channels::{Channels, ContactChannel, Loopback, LoopbackFaults, MediaFolder, Orders, Program};
 use crate::clock::{Clock, Random};
 use crate::config::{Config, OperatorNumbers};
@@ -188,12 +189,12 @@ impl App {
         let webhooks = Webhooks::new(store.clone(), egress.clone(), Arc::clone(&clock));
         let hands = Hands { marks, sandbox: sandbox.clone(), egress, mcp: mcp.clone(), vault: vault.clone() };
         let screen = tools::DesktopScreen::of(&config.screen);
-        let presences = Presences::default();
+        let (presences, browser) = (Presences::default(), Browser::new(config.browser.clone()));
         let named = [
             tools::todo::tools(&models),
             tools::contact::tools(),
             tools::operator::tools(screen.clone(), folder.media()),
-            campaigns::tools(&presences),
+            campaigns::tools(&presences, &browser),
         ]
         .concat();
         let recorder = tools::Recorder::new(screen, folder.recordings());
@@ -210,7 +211,7 @@ impl App {
             limits: config.turn,
             metrics: metrics.clone(),
         };
-        let campaigns = Campaigns::new(executor.clone(), vault.clone(), presences, folder.path().join("campaigns"));
+        let campaigns = Campaigns::new(executor.clone(), vault.clone(), presences, browser, folder.path().join("campaigns"));
         let operator = config.operator.clone().map(|OperatorNumbers { channel, numbers, account: _ }| {
             let settings = OperatorSettings { numbers, channel, home: folder.path().to_owned() };
             Operator::new(store.clone(), Arc::clone(&clock), settings)

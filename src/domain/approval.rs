@@ -34,6 +34,8 @@ text_enum! {
         Api = "api",
         /// A word in the conversation itself.
         Words = "words",
+        /// A word that was spoken in a call.
+        Voice = "voice",
         /// Other words in the conversation, which mean no.
         Instead = "instead",
         /// Nobody: the time was over.
@@ -45,7 +47,7 @@ impl Channel {
     /// The one who decides through it.
     pub fn decider(self) -> &'static str {
         match self {
-            Self::Page | Self::Api | Self::Words | Self::Instead => "user",
+            Self::Page | Self::Api | Self::Words | Self::Voice | Self::Instead => "user",
             Self::Clock => "clock",
         }
     }

@@ -48,4 +48,6 @@ id! {
     LeadId,
     /// One version of an artifact of a campaign.
     ArtifactId,
+    /// A call with Law, by voice.
+    VoiceCallId,
 }

@@ -26,6 +26,7 @@ pub mod todo;
 mod tool;
 mod turn;
 pub mod users;
+pub mod voice;
 mod wake_up;
 mod words;
 
@@ -38,13 +39,13 @@ pub use history::{Exchange, History, HistoryEntry};
 pub use http::{HttpRequest, HttpResponse};
 pub use ids::{
     ApprovalId, ArtifactId, CampaignId, CampaignTaskId, ConversationId, InstanceId, LeadId, MessageId, RelayMessageId, StepId,
-    SubtaskId, TaskId, ToolCallId, TurnId,
+    SubtaskId, TaskId, ToolCallId, TurnId, VoiceCallId,
 };
 pub use image::{Image, ImageType};
 pub use instance::{InstanceAction, InstanceInput, InstanceState};
 pub use machine::{
     ApprovalAction, ApprovalInput, CallAction, CallInput, CallState, InvalidTransition, Machine, OperationInput, TimerAction,
-    TimerInput, TimerState, TurnAction, TurnInput,
+    TimerInput, TimerState, TurnAction, TurnInput, VoiceAction, VoiceInput, VoiceState,
 };
 pub use mcp::{MCP_NAME_RULE, MCP_SEPARATOR, McpDefinition, McpTransport, mcp_tool_name, secrets_in, valid_mcp_name};
 pub use model::{ModelInfo, Rate};

@@ -19,6 +19,8 @@ text_enum! {
         FollowUp = "follow_up",
         /// A campaign has waited long enough.
         Campaign = "campaign",
+        /// Nobody was heard in a call for long, or its minutes are used up.
+        Voice = "voice",
     }
 }
 
@@ -28,7 +30,7 @@ impl WakeUpKind {
     pub fn asks_model(self) -> bool {
         match self {
             Self::Task | Self::FollowUp | Self::Campaign => true,
-            Self::Approval | Self::Kept | Self::Reminder | Self::Timer => false,
+            Self::Approval | Self::Kept | Self::Reminder | Self::Timer | Self::Voice => false,
         }
     }
 }

@@ -5,11 +5,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::fact::{Fact, Reading, line};
-use super::message::MESSAGES;
+use super::message::{MESSAGES, attachments};
 use super::rows::{Change, Table, fields};
+use crate::domain::campaign::page::{PageReading, PageTouch};
 use crate::domain::campaign::script::BoundArtifact;
 use crate::domain::campaign::{ApprovalContext, Artifact, Campaign, CampaignInput, CampaignTask, Lead};
-use crate::domain::{StepId, ToolCallId, TurnId};
+use crate::domain::{Image, StepId, ToolCallId, TurnId};
 use crate::wire::ServerFrame;
 
 /// The most leads of a frame.
@@ -108,22 +109,29 @@ impl Fact for LeadsKept {
 pub struct ArtifactKept {
     /// The artifact, with its content.
     pub artifact: Artifact,
+    /// The picture that its content names, if its bytes came with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<Image>,
 }
 
 impl Fact for ArtifactKept {
     fn read(&self, to: &mut Reading<'_>) {
-        let Self { artifact } = self;
-        to.rows(|at| [ARTIFACTS.set(artifact.id, row(artifact, Some(at.sequence)))])
-            .frame(|at| {
-                let mut shown = fields(row(artifact, Some(at.sequence)));
-                shown.remove("content");
-                ServerFrame::Artifact { artifact: Value::Object(shown) }
-            })
-            .print(|| {
-                let Artifact { campaign_id, artifact_type, artifact_key, version, source, .. } = artifact;
-                let what = format!("campaign {campaign_id}: {artifact_type} {artifact_key} version {version} kept, by {source}");
-                (what, artifact.content.chars().take(200).collect::<String>())
-            });
+        let Self { artifact, image } = self;
+        to.rows(|at| {
+            attachments(image.as_slice())
+                .chain([ARTIFACTS.set(artifact.id, row(artifact, Some(at.sequence)))])
+                .collect::<Vec<_>>()
+        })
+        .frame(|at| {
+            let mut shown = fields(row(artifact, Some(at.sequence)));
+            shown.remove("content");
+            ServerFrame::Artifact { artifact: Value::Object(shown) }
+        })
+        .print(|| {
+            let Artifact { campaign_id, artifact_type, artifact_key, version, source, .. } = artifact;
+            let what = format!("campaign {campaign_id}: {artifact_type} {artifact_key} version {version} kept, by {source}");
+            (what, artifact.content.chars().take(200).collect::<String>())
+        });
     }
 }
 
@@ -226,6 +234,51 @@ impl Fact for ScriptRan {
             [line("script_ran", body, format!("{key} version {version} {how}"))]
         })
         .print(|| (format!("script {key} version {version} {how}"), output.clone()));
+    }
+}
+
+/// A page was read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageRead {
+    /// The turn.
+    pub turn: TurnId,
+    /// The call.
+    pub call: ToolCallId,
+    /// The page as it was read.
+    pub page: PageReading,
+}
+
+impl Fact for PageRead {
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn: _, call, page } = self;
+        to.log(|_| {
+            let body = json!({ "call": call, "address": page.address, "nodes": page.nodes.len(), "bytes": page.text.len() });
+            [line("page_read", body, page.address.clone())]
+        })
+        .print(|| (format!("page {} was read", page.address), page.text.chars().take(200).collect::<String>()));
+    }
+}
+
+/// Something was done to a page, or was not, or nobody knows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageTouched {
+    /// The turn.
+    pub turn: TurnId,
+    /// The call.
+    pub call: ToolCallId,
+    /// The touch.
+    pub touch: PageTouch,
+}
+
+impl Fact for PageTouched {
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn: _, call, touch } = self;
+        let PageTouch { tool, address, node, state, told, .. } = touch;
+        to.log(|_| {
+            let body = json!({ "call": call, "tool": tool, "address": address, "node": node, "state": state });
+            [line("page_touched", body, told.clone())]
+        })
+        .print(|| (format!("{tool} on {address}: {state}"), told.clone()));
     }
 }
 

@@ -19,6 +19,7 @@ mod step;
 mod task;
 mod todo;
 mod turn;
+mod voice;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -31,7 +32,7 @@ pub use approval::{ApprovalDecided, ApprovalRequested};
 pub use call::{CallUndone, ProposalClassified, ToolCallEnded, ToolCallProposed};
 pub use campaign::{
     ArtifactKept, CampaignChanged, CampaignTaskChanged, ChatForgotten, ContextChanged, CycleAsked, CycleEnded, LeadsKept,
-    ProposalRefused, ScriptRan,
+    PageRead, PageTouched, ProposalRefused, ScriptRan,
 };
 pub use capability::{CapabilityChanged, CapabilityInstalled};
 pub use fact::LogLine;
@@ -45,12 +46,13 @@ pub use step::{AnswerBrokenOff, STOPPED, StepAnswered};
 pub use task::{TaskChanged, TasksFired, TasksHeld};
 pub use todo::{BegunAnew, ItemNamed, ReminderGiven, TaskBrokenDown, TimerChanged};
 pub use turn::{TurnEnded, TurnQueued, TurnResumed, TurnStarted};
+pub use voice::VoiceCallChanged;
 
 use fact::{Fact, Reading};
 use rows::{Stamp, time};
 
 /// The tables that follow from events.
-pub static TABLES: [&Table; 24] = [
+pub static TABLES: [&Table; 26] = [
     &rows::CONVERSATIONS,
     &turn::TURNS,
     &step::STEPS,
@@ -75,6 +77,8 @@ pub static TABLES: [&Table; 24] = [
     &campaign::LEADS,
     &campaign::ARTIFACTS,
     &campaign::CAMPAIGN_CONTEXTS,
+    &voice::VOICE_CALLS,
+    &voice::VOICE_SECONDS,
 ];
 
 /// The things that an event is about.
@@ -170,7 +174,10 @@ events! {
     ProposalRefused = "proposal_refused" about turn step,
     CycleEnded = "cycle_ended" about turn,
     ScriptRan = "script_ran" about turn call,
+    PageRead = "page_read" about turn call,
+    PageTouched = "page_touched" about turn call,
     ChatForgotten = "chat_forgotten",
+    VoiceCallChanged = "voice_call_changed",
 }
 
 impl Event {

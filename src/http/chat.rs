@@ -306,7 +306,7 @@ impl Socket {
             Err(error) => return self.refuse(&format!("this is not a frame of the protocol: {error}"), None).await,
         };
         match frame {
-            ClientFrame::Message { content, id, conversation, profile, steer, images } => {
+            ClientFrame::Message { content, id, conversation, profile, steer, images, call } => {
                 let conversation = match said::addressed(&self.visitor, conversation, profile.as_deref()).await {
                     Ok(addressed) => addressed.unwrap_or(main),
                     Err(NotTaken::Refused(why)) => return self.refuse(&why, id).await,
@@ -316,7 +316,11 @@ impl Socket {
                     // A client that never resumes sees the events after its arrival.
                     self.positions.entry(main).or_insert(hello_seq);
                 }
-                self.accept(conversation, id, &content, &images, steer).await
+                let spoken = match call {
+                    Some(call) => self.theirs.is_talking(call, conversation, self.visitor.now()).await?,
+                    None => false,
+                };
+                self.accept(conversation, id, &content, &images, (steer, spoken)).await
             }
             ClientFrame::Stop { conversation } => {
                 match self.theirs.stop(conversation.unwrap_or(main), self.visitor.now()).await {
@@ -368,16 +372,12 @@ impl Socket {
         id: Option<String>,
         content: &str,
         images: &[SentImage],
-        steer: bool,
+        (steer, spoken): (bool, bool),
     ) -> Result<(), SocketEnd> {
         if id.as_ref().is_some_and(|id| id.len() > MAX_ID_BYTES || id.contains('\0')) {
             return self.refuse(&format!("`id` must have {MAX_ID_BYTES} bytes at most and no zero character"), None).await;
         }
-        if content.trim().is_empty() && images.is_empty() {
-            return self.refuse("`content` is empty; there is nothing to react to", id).await;
-        }
-        if content.len() > MAX_MESSAGE_BYTES {
-            let told = format!("the message has {} bytes; {MAX_MESSAGE_BYTES} is the most", content.len());
+        if let Some(told) = said::misfit(content, !images.is_empty()) {
             return self.refuse(&told, id).await;
         }
         if let Err(long) = fits_one_message(content)
@@ -391,7 +391,7 @@ impl Socket {
         };
         let client_id = id.clone();
         let counted = self.visitor.counted();
-        let message = NewMessage { content, client_id: id.as_deref(), steer, images: &images, counted: &counted };
+        let message = NewMessage { content, client_id: id.as_deref(), steer, images: &images, counted: &counted, spoken };
         let accepted = match said::take(&self.visitor, conversation, message).await {
             Ok(accepted) => accepted,
             Err(error @ (StoreError::NoConversation(_) | StoreError::OfContact(..))) => {

@@ -4,6 +4,7 @@
 use super::visitor::Visitor;
 use crate::domain::ConversationId;
 use crate::store::{Accepted, NewMessage, StoreError};
+use crate::wire::MAX_MESSAGE_BYTES;
 
 /// The reason for which a message is not taken.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +39,15 @@ pub(super) async fn addressed(
         Err(error @ StoreError::NoConversation(_)) => Err(NotTaken::Refused(error.to_string())),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Why a message cannot be taken, whatever it is for.
+pub(super) fn misfit(content: &str, has_images: bool) -> Option<String> {
+    if content.trim().is_empty() && !has_images {
+        return Some("`content` is empty; there is nothing to react to".to_owned());
+    }
+    (content.len() > MAX_MESSAGE_BYTES)
+        .then(|| format!("the message has {} bytes; {MAX_MESSAGE_BYTES} is the most", content.len()))
 }
 
 /// Takes a message. If a question waits, and the conversation's profile is for a person who may

@@ -32,4 +32,9 @@ impl Site {
     pub fn media(&self) -> PathBuf {
         self.folder.join("media")
     }
+
+    /// The folder with the pictures of the screen around risky actions.
+    pub fn recordings(&self) -> PathBuf {
+        self.folder.join("recordings")
+    }
 }

@@ -75,6 +75,7 @@ impl Heartbeat {
             WakeUpKind::Kept => self.store.forget_kept(now).await?,
             WakeUpKind::Reminder => self.store.give_reminders(now).await?,
             WakeUpKind::Timer => self.store.end_timers(now).await?,
+            WakeUpKind::Voice => self.store.end_voice_calls(now).await?,
             WakeUpKind::FollowUp => {
                 let asked = self.store.follow_up_due(now).await?;
                 if asked > 0 {

@@ -20,6 +20,7 @@ mod transition;
 mod undo;
 mod unit;
 mod users;
+mod voice;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -34,8 +35,8 @@ use crate::telemetry::Scrubber;
 
 pub use agent_sql::{AgentLogin, AgentSql, Gate, RowLimits, SqlEnd};
 pub use campaigns::{
-    CampaignDeed, CampaignError, CampaignLog, CampaignOrder, CycleCame, CycleLook, LastCall, LogLineOfCampaign, NewCampaign,
-    NewCampaignTask,
+    CampaignDeed, CampaignError, CampaignLog, CampaignOrder, CycleCame, CycleLook, DoneOutside, LastCall, LogLineOfCampaign,
+    NewCampaign, NewCampaignTask,
 };
 pub use lease::Lease;
 pub use neighbours::{Hint, Neighbours};
@@ -81,6 +82,7 @@ pub use transition::CatalogueVersion;
 pub use undo::UndoError;
 pub use unit::{CallEnd, Judgement, Unit};
 pub use users::{DoorSecret, Passwordless, Recognized, UserError, WhoIs};
+pub use voice::VoiceError;
 
 /// The database for the rest of the program. Cheap to clone.
 #[derive(Clone)]

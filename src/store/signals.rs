@@ -8,7 +8,8 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Notify, broadcast, watch};
 
 use super::neighbours::{Hint, Outbox};
-use crate::facts::{Event, EventRecord, TaskChanged};
+use crate::domain::voice::SILENCE;
+use crate::facts::{Event, EventRecord, TaskChanged, VoiceCallChanged};
 use crate::telemetry::Metrics;
 use crate::wire::ServerFrame;
 
@@ -154,6 +155,11 @@ impl Signals {
         &self.alarm
     }
 
+    /// Something is due at this time, which no event says.
+    pub(super) fn due_at(&self, at: DateTime<Utc>) {
+        self.alarm.set(at);
+    }
+
     /// Tells each sender of messages to contacts that there may be something to send.
     pub fn deliveries(&self) -> watch::Receiver<u64> {
         self.deliveries.subscribe()
@@ -229,6 +235,7 @@ impl Signals {
                 | "instance_moved"
                 | "campaign_changed"
                 | "cycle_ended"
+                | "voice_call_changed"
         ) {
             self.alarm.ring();
         }
@@ -274,6 +281,7 @@ fn due_by(event: &Event) -> Option<DateTime<Utc>> {
         Event::InstanceMoved(moved) => moved.progress.heartbeat_at,
         Event::CampaignChanged(changed) => changed.campaign.next_at,
         Event::CycleEnded(ended) => ended.campaign.next_at,
+        Event::VoiceCallChanged(VoiceCallChanged { ended_at: None, started_at, .. }) => Some(*started_at + SILENCE),
         _ => None,
     }
 }

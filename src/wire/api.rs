@@ -14,6 +14,7 @@ mod replay;
 mod site;
 mod undo;
 mod users;
+mod voice;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -37,7 +38,9 @@ pub use conversations::{
 };
 pub use law::{CallCounts, Day, ModelUsage, NamedPolicy, PolicyChange, Rates, Requests, RuleChange, Span, UsageReport};
 pub use mcp::{McpServerEntry, McpServers, McpToolEntry, McpTools};
-pub use operator::{OperatorContextInfo, OperatorInfo, OperatorTaskInfo, OperatorTasks, SetOperatorContext};
+pub use operator::{
+    OperatorContextInfo, OperatorInfo, OperatorRecordings, OperatorTaskInfo, OperatorTasks, RecordingInfo, SetOperatorContext,
+};
 pub use relay::{
     ChannelInfo, ChannelList, ChannelUse, InstanceInfo, InstanceOrder, Instances, LoopbackCame, LoopbackPhone, LoopbackSay,
     NewWebhook, PhoneMessage, RelayExport, RelaySettingsInfo, RelayStatus, SaidAsAgent, SayAsAgent, SettleMessage, SettledAs,
@@ -50,6 +53,7 @@ pub use users::{
     AddUser, ChangeMe, ChangeUser, FirstPassword, Invited, ListedUser, MadeToken, Me, OpenSession, OpenSessions, SetPassword,
     SignIn, UserInfo, Users,
 };
+pub use voice::{BeginCall, EndedCall, VoiceCall, VoiceLine};
 
 /// Why a request was refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

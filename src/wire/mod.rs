@@ -1,6 +1,7 @@
 //! The frames of `/chat`, in both directions. `docs/protocol.md` is their description; `facts` makes those of events.
 
 pub mod api;
+mod changed;
 pub mod v1;
 
 use std::collections::BTreeMap;
@@ -9,10 +10,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::domain::todo::KeptTimer;
+use crate::domain::voice::VoiceEnd;
 use crate::domain::{
     ApprovalId, ApprovalState, CampaignId, Channel, Classification, ConversationId, Failure, Image, MessageId, ModelInfo,
     OperationKind, OperationState, Origin, RefusalCode, Requests, Shown, ShownColumn, TaskId, ToolCallId, TurnId, TurnState,
+    VoiceCallId, VoiceState,
 };
+
+pub use changed::ChangedList;
 
 /// The longest message a client may send, in bytes of UTF-8: files of 1 MiB, and words beside them.
 pub const MAX_MESSAGE_BYTES: usize = (1024 + 64) * 1024;
@@ -56,6 +61,9 @@ pub enum ClientFrame {
         /// The pictures that come with it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<SentImage>,
+        /// The call in which it was spoken.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<VoiceCallId>,
     },
     /// Ends what runs and what waits in a conversation.
     Stop {
@@ -393,6 +401,18 @@ pub enum ServerFrame {
         /// The same in words.
         content: String,
     },
+    /// A call with Law began, can be heard, or ended.
+    Voice {
+        /// The call.
+        call: VoiceCallId,
+        /// Its state now.
+        state: VoiceState,
+        /// Why it ended, if it did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<VoiceEnd>,
+        /// The same in words.
+        content: String,
+    },
     /// A person's timer changed, or its time is over.
     Timer {
         /// The timer as it is now.
@@ -436,42 +456,6 @@ pub enum ServerFrame {
         /// False when it was disabled.
         enabled: bool,
     },
-}
-
-/// A list of `/api` that is about all conversations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ChangedList {
-    /// `GET /api/tasks`.
-    Tasks,
-    /// `GET /api/capabilities`.
-    Capabilities,
-    /// `GET /api/assistant`: the timer.
-    Timer,
-    /// `GET /api/relay/instances`.
-    Relay,
-    /// `GET /api/campaigns`, and each of them.
-    Campaigns,
-}
-
-impl ChangedList {
-    /// The list that an event of this kind changes.
-    pub fn of(kind: &str) -> Option<Self> {
-        match kind {
-            "task_changed" | "reminder_given" => Some(Self::Tasks),
-            "timer_changed" => Some(Self::Timer),
-            "capability_installed" | "capability_changed" => Some(Self::Capabilities),
-            "campaign_changed"
-            | "campaign_task_changed"
-            | "leads_kept"
-            | "artifact_kept"
-            | "context_changed"
-            | "proposal_refused"
-            | "cycle_ended" => Some(Self::Campaigns),
-            "instance_made" | "instance_moved" | "relay_message_kept" | "delivery_changed" => Some(Self::Relay),
-            _ => None,
-        }
-    }
 }
 
 /// A frame with its place in a conversation's stream.

@@ -13,7 +13,8 @@ fn a_frame_with_only_type_and_content_is_a_message() {
             conversation: None,
             profile: None,
             steer: false,
-            images: Vec::new()
+            images: Vec::new(),
+            call: None,
         }
     );
 }

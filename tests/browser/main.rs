@@ -18,6 +18,7 @@ mod steering;
 mod support;
 mod todos;
 mod undo;
+mod voice;
 
 use std::sync::Arc;
 

@@ -26,6 +26,7 @@ async fn the_page_and_its_health_are_served_closed_to_scripts_from_elsewhere() {
     assert_eq!(page.status(), 200);
     let policy = page.headers()["content-security-policy"].to_str().unwrap().to_owned();
     assert!(policy.starts_with("default-src 'none'; script-src 'self';") && !policy.contains("unsafe"), "{policy}");
+    assert_eq!(page.headers()["permissions-policy"], "microphone=(self), camera=()");
     assert!(page.text().await.unwrap().contains("<title>"));
     for path in ["/healthz", "/readyz"] {
         assert_eq!(get(app.address(), path, &[]).await.status(), 200, "{path}");

@@ -83,5 +83,6 @@ mod undo_crash;
 mod users;
 mod v1;
 mod v1_images;
+mod voice;
 mod wake_ups;
 mod walk;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use level3::domain::campaign::CampaignStatus;
 use level3::domain::relay::DeliveryState;
-use level3::domain::{ApprovalState, CallState, InstanceState, Machine, OperationState, TimerState, TurnState};
+use level3::domain::{ApprovalState, CallState, InstanceState, Machine, OperationState, TimerState, TurnState, VoiceState};
 use level3::store::NewStep;
 use sqlx::Executor;
 
@@ -36,6 +36,7 @@ async fn each_guard_knows_the_ways_of_its_machine() {
     assert_eq!(guarded::<InstanceState>(&app).await, ways::<InstanceState>());
     assert_eq!(guarded::<DeliveryState>(&app).await, ways::<DeliveryState>());
     assert_eq!(guarded::<CampaignStatus>(&app).await, ways::<CampaignStatus>());
+    assert_eq!(guarded::<VoiceState>(&app).await, ways::<VoiceState>());
 }
 
 #[tokio::test]

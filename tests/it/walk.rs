@@ -103,6 +103,10 @@ const ROUTES: &[(&str, &str, Gets)] = &[
     ("GET", "/api/replay/turns/{id}", Forbidden),
     ("GET", "/api/campaigns", Forbidden),
     ("POST", "/api/campaigns", Forbidden),
+    ("GET", "/api/voice", Own),
+    ("POST", "/api/voice/calls", Own),
+    ("DELETE", "/api/voice/calls/{id}", Nothing),
+    ("POST", "/api/voice/calls/{id}/beat", Nothing),
     ("GET", "/api/me", Own),
     ("PATCH", "/api/me", Own),
     ("PUT", "/api/me/password", Own),
@@ -141,6 +145,8 @@ const ROUTES: &[(&str, &str, Gets)] = &[
     ("POST", "/api/relay/webhooks/{id}/test", Forbidden),
     ("GET", "/api/operator", Forbidden),
     ("GET", "/api/operator/tasks", Forbidden),
+    ("GET", "/api/operator/tasks/{id}/recordings", Forbidden),
+    ("GET", "/api/operator/tasks/{id}/recordings/{call}/{when}", Forbidden),
     ("GET", "/api/operator/context", Forbidden),
     ("PUT", "/api/operator/context", Forbidden),
     ("GET", "/api/operator/media/{name}", Forbidden),
@@ -229,6 +235,7 @@ struct Owners {
     task: i64,
     session: i64,
     image: String,
+    voice: i64,
 }
 
 const NOBODYS: i64 = 987_654;
@@ -244,6 +251,8 @@ async fn owners(app: &TestApp, owner: &Person) -> Owners {
     app.script([call("write_capability", written(MARK, "return 1", json!({"http": {"hosts": ["a.example"]}})))]);
     client.say(&format!("build {MARK}")).await;
     let approval = client.asked().await["id"].as_i64().unwrap();
+    let voice =
+        owner.ask(Method::POST, "/api/voice/calls", Some(json!({"adapter": "browser"}))).await.1["call"].as_i64().unwrap();
     let image = sqlx::query_scalar("SELECT sha256 FROM attachments").fetch_one(&mut app.behind().await).await.unwrap();
     Owners {
         conversation: client.hello["conversation"].as_i64().unwrap(),
@@ -252,6 +261,7 @@ async fn owners(app: &TestApp, owner: &Person) -> Owners {
         task: app.count("SELECT task_id FROM tasks").await,
         session: app.count("SELECT min(session_id) FROM sessions").await,
         image,
+        voice,
     }
 }
 
@@ -264,6 +274,7 @@ fn at(path: &str, of: &Owners) -> String {
         Some("tasks") => of.task.to_string(),
         Some("me") => of.session.to_string(),
         Some("attachments") => of.image.clone(),
+        Some("voice") => of.voice.to_string(),
         _ => "1".to_owned(),
     };
     let path = path.replace("{id}", &id).replace("{call}", "1").replace("{name}", MARK).replace("{profile}", "builder");
@@ -302,6 +313,7 @@ async fn a_member_with_the_owners_numbers_gets_nothing_by_any_route() {
         task: NOBODYS,
         session: NOBODYS,
         image: "0".repeat(64),
+        voice: NOBODYS,
     };
     // The tour of the routes changes nothing of the owner's.
     let state = "SELECT (SELECT count(*) FROM events WHERE conversation_id IN (SELECT conversation_id FROM conversations WHERE user_id = 1))
@@ -321,7 +333,7 @@ async fn a_member_with_the_owners_numbers_gets_nothing_by_any_route() {
             Nothing => {
                 let (_, none) = ask(&nobodys).await;
                 let plain = |text: &str, of: &Owners| {
-                    let ids = [of.conversation, of.turn, of.approval, of.task, of.session];
+                    let ids = [of.conversation, of.turn, of.approval, of.task, of.session, of.voice];
                     ids.iter().fold(text.to_owned(), |text, id| text.replace(&format!(" {id}"), " N"))
                 };
                 assert_eq!((status, plain(&said, &owners)), (404, plain(&none, &nobodys)), "{what}");
@@ -348,6 +360,7 @@ fn frames(conversation: ConversationId, approval: ApprovalId) -> Vec<ClientFrame
         profile: profile.map(str::to_owned),
         steer,
         images: Vec::new(),
+        call: None,
     };
     let frames = vec![
         message(false, None, Some(conversation)),

@@ -7,6 +7,7 @@ mod calls;
 mod operations;
 mod timers;
 mod turns;
+mod voice;
 
 use std::fmt::Display;
 
@@ -15,6 +16,7 @@ pub use calls::{CallAction, CallInput, CallState};
 pub use operations::OperationInput;
 pub use timers::{TimerAction, TimerInput, TimerState};
 pub use turns::{TurnAction, TurnInput};
+pub use voice::{VoiceAction, VoiceInput, VoiceState};
 
 /// A state of some machine.
 pub trait Machine: Copy + Eq + Display + 'static {

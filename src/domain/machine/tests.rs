@@ -3,7 +3,7 @@
 use super::*;
 use crate::domain::campaign::CampaignStatus;
 use crate::domain::relay::DeliveryState;
-use crate::domain::{ApprovalState, InstanceState, OperationState, TurnState};
+use crate::domain::{ApprovalState, InstanceState, OperationState, TurnState, VoiceState};
 
 /// The machine as text: its transitions in the order of states and inputs, then the states that are
 /// over.
@@ -30,7 +30,17 @@ fn the_document_draws_every_machine_as_it_is() {
     let [turns, calls] = [drawn::<TurnState>(), drawn::<CallState>()];
     let [instances, messages] = [drawn::<InstanceState>(), drawn::<DeliveryState>()];
     let [approvals, operations] = [drawn::<ApprovalState>(), drawn::<OperationState>()];
-    let drawings = [turns, calls, approvals, operations, drawn::<TimerState>(), instances, messages, drawn::<CampaignStatus>()];
+    let drawings = [
+        turns,
+        calls,
+        approvals,
+        operations,
+        drawn::<TimerState>(),
+        instances,
+        messages,
+        drawn::<CampaignStatus>(),
+        drawn::<VoiceState>(),
+    ];
     let shown: Vec<_> = document.split("```text\n").skip(1).filter_map(|block| block.split("```").next()).collect();
     assert!(shown == drawings, "docs/states.md should draw them so:\n\n{}", drawings.join("\n"));
 }
@@ -57,6 +67,7 @@ fn an_input_leads_to_one_state_or_leaves_all_as_they_are() {
     one::<InstanceState>(true);
     one::<DeliveryState>(true);
     one::<CampaignStatus>(true);
+    one::<VoiceState>(true);
 }
 
 #[test]

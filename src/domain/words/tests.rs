@@ -151,3 +151,27 @@ fn a_question_is_known_by_its_mark_in_any_script() {
         assert!(!asks(none), "{none}");
     }
 }
+
+proptest::proptest! {
+    #[test]
+    fn a_word_that_decides_does_so_among_fillers_in_any_letters_and_never_beside_anything_else(
+        yes in proptest::sample::select(DecidingWords::TALK.made.to_vec()),
+        no in proptest::sample::select(DecidingWords::TALK.no.to_vec()),
+        fillers in proptest::collection::vec(proptest::sample::select(DecidingWords::TALK.fillers.to_vec()), 0..4),
+        at in 0..4usize, loud in proptest::bool::ANY,
+        other in "[b-df-hj-np-tv-z]{5,8}",
+    ) {
+        let words = DecidingWords::TALK.about(&BTreeSet::from([Effect::Confirm]), false);
+        let among = |word: &str| {
+            let mut said = fillers.clone();
+            said.insert(at.min(fillers.len()), word);
+            let said = said.join(", ");
+            if loud { said.to_uppercase() } else { said }
+        };
+        proptest::prop_assert_eq!(words.heard(&among(yes)), Some(Heard::Yes));
+        proptest::prop_assert_eq!(words.heard(&among(no)), Some(Heard::No));
+        proptest::prop_assert_eq!(words.heard(&format!("{} {}", among(yes), other)), None);
+        proptest::prop_assert_eq!(words.heard(&format!("{} {}?", other, among(no))), None);
+        proptest::prop_assert_eq!(words.heard(&format!("{}, {}", among(yes), no)), None, "both at once are neither");
+    }
+}

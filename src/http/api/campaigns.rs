@@ -131,6 +131,7 @@ fn info(doors: &Doors, state: CampaignState) -> CampaignInfo {
     CampaignInfo {
         tasks: tasks.collect(),
         watched: doors.campaigns.is_watched(state.campaign.id),
+        browser: doors.campaigns.has_browser(),
         leads: json!(state.leads.counts),
         artifacts: json!(state.artifacts),
         contexts: state.contexts,

@@ -25,6 +25,7 @@ mod tasks;
 mod turns;
 mod undo;
 mod users;
+mod voice;
 
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
@@ -92,11 +93,17 @@ pub(super) fn routes() -> Router<Closed> {
         .route("/replay/turns/{id}", get(replay::turn))
         .route("/operator", get(operator::show))
         .route("/operator/tasks", get(operator::tasks))
+        .route("/operator/tasks/{id}/recordings", get(operator::recordings))
+        .route("/operator/tasks/{id}/recordings/{call}/{when}", get(operator::picture))
         .route("/operator/context", get(operator::context).put(operator::set_context))
         .route("/operator/media/{name}", get(operator::media))
         .nest("/relay", relay::routes())
         .route("/campaigns", get(campaigns::list).post(campaigns::create))
         .nest("/campaigns", campaigns::routes())
+        .route("/voice", get(voice::line))
+        .route("/voice/calls", post(voice::begin))
+        .route("/voice/calls/{id}", delete(voice::end))
+        .route("/voice/calls/{id}/beat", post(voice::beat))
         .route("/me", get(me::show).patch(me::change))
         .route("/me/password", put(me::set_password))
         .route("/me/sessions", get(me::sessions))

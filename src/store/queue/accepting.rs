@@ -23,6 +23,8 @@ pub struct NewMessage<'a> {
     pub images: &'a [NewImage],
     /// The names of the profiles whose messages count, and have a limit.
     pub counted: &'a [String],
+    /// True if it was spoken, in a call.
+    pub spoken: bool,
 }
 
 /// The facts about a message besides its words.

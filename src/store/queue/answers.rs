@@ -25,9 +25,10 @@ pub struct Question {
 
 impl<'a> Decided<'a> {
     fn by_message(user: UserId, heard: Heard, message: &'a NewMessage<'a>) -> Self {
+        let word = if message.spoken { Channel::Voice } else { Channel::Words };
         let (input, channel, reason) = match heard {
-            Heard::Yes => (ApprovalInput::Approve, Channel::Words, None),
-            Heard::No => (ApprovalInput::Deny, Channel::Words, None),
+            Heard::Yes => (ApprovalInput::Approve, word, None),
+            Heard::No => (ApprovalInput::Deny, word, None),
             Heard::SomethingElse => (ApprovalInput::Deny, Channel::Instead, Some(INSTEAD)),
         };
         Self { user: Some(user), input, channel, reason, message: Some(message), always: false }

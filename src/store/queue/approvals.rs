@@ -70,7 +70,7 @@ impl<'a> Decided<'a> {
 
     /// The message, if it is no more than the decision.
     fn word(&self) -> Option<&NewMessage<'a>> {
-        self.message.filter(|_| self.channel == Channel::Words)
+        self.message.filter(|_| matches!(self.channel, Channel::Words | Channel::Voice))
     }
 
     /// The message, if the model has to hear it as well.

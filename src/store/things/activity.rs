@@ -97,8 +97,9 @@ impl Theirs {
             r#"SELECT w.kind, w.subject, w.at, coalesce(t.title, a.shown ->> 'tool') AS "title?"
                FROM wake_ups w
                    LEFT JOIN tasks t ON w.kind = 'task' AND t.task_id = w.subject
+                   LEFT JOIN voice_calls v ON w.kind = 'voice' AND v.voice_call_id = w.subject
                    LEFT JOIN approvals a ON w.kind = 'approval' AND a.approval_id = w.subject
-               WHERE coalesce(t.user_id, (SELECT user_id FROM conversations c WHERE c.conversation_id = a.conversation_id), 1) = $2
+               WHERE coalesce(t.user_id, v.user_id, (SELECT user_id FROM conversations c WHERE c.conversation_id = a.conversation_id), 1) = $2
                ORDER BY w.at, w.kind, w.subject LIMIT $1"#,
             limit,
             self.user.0

@@ -1,4 +1,4 @@
-//! The bytes of images that came with messages, each kept once.
+//! The bytes of images that came with messages, and of pictures of campaigns, each kept once.
 
 use std::collections::HashMap;
 
@@ -24,15 +24,19 @@ impl std::fmt::Debug for NewImage {
 }
 
 impl Theirs {
-    /// An image by its sha256; `None` if no message that their conversations show has it.
+    /// An image by its sha256; `None` if no message that their conversations show has it, and no
+    /// artifact of their campaigns.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn attachment(&self, sha256: &str) -> Result<Option<(ImageType, Vec<u8>)>, StoreError> {
         let row = query!(
-            "SELECT media_type, bytes FROM attachments WHERE sha256 = $1 AND EXISTS (
+            "SELECT media_type, bytes FROM attachments WHERE sha256 = $1 AND (EXISTS (
                  SELECT FROM messages JOIN conversations USING (conversation_id)
-                 WHERE images <> '[]' AND images @> $2 AND user_id = $3 AND turn_id > coalesce(anew_after, 0))",
+                 WHERE images <> '[]' AND images @> $2 AND user_id = $3 AND turn_id > coalesce(anew_after, 0))
+             OR EXISTS (
+                 SELECT FROM artifacts a JOIN campaigns c ON c.id = a.campaign_id JOIN conversations USING (conversation_id)
+                 WHERE a.artifact_type = 'picture' AND a.content = $1 AND user_id = $3))",
             sha256,
             json!([{ "sha256": sha256 }]),
             self.user.0

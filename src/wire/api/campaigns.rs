@@ -61,6 +61,8 @@ pub struct CampaignInfo {
     pub campaign: Campaign,
     /// True if somebody watches over it.
     pub watched: bool,
+    /// True if a browser was there when it was last looked for.
+    pub browser: bool,
     /// Its tasks.
     pub tasks: Vec<ShownCampaignTask>,
     /// How many leads there are of each status.
