@@ -59,6 +59,12 @@ pub enum Point {
     MidAttempt,
     /// The end of an attempt to send is written, not committed.
     MidDelivery,
+    /// A cycle of a campaign has read its state, and no model was asked.
+    AfterLoad,
+    /// The effect of a proposal is written and the change of its task is not, not committed.
+    MidProposal,
+    /// The end of a cycle is written and the next one is not queued, not committed.
+    MidCycleEnd,
     /// The outcome of a full restart is committed, and the restart is not begun.
     MidRestart,
     /// Some migrations are applied, others not.
@@ -115,7 +121,7 @@ mod armed {
     static ARMED: OnceLock<(Armed, AtomicU32)> = OnceLock::new();
 
     /// Every point, with the name it is armed by.
-    pub const POINTS: [(&str, Point); 27] = [
+    pub const POINTS: [(&str, Point); 30] = [
         ("after-accept", Point::AfterAccept),
         ("after-steer", Point::AfterSteer),
         ("after-claim", Point::AfterClaim),
@@ -140,6 +146,9 @@ mod armed {
         ("mid-outgoing", Point::MidOutgoing),
         ("mid-attempt", Point::MidAttempt),
         ("mid-delivery", Point::MidDelivery),
+        ("after-load", Point::AfterLoad),
+        ("mid-proposal", Point::MidProposal),
+        ("mid-cycle-end", Point::MidCycleEnd),
         ("mid-restart", Point::MidRestart),
         ("mid-migration", Point::MidMigration),
         ("mid-initdb", Point::MidInitdb),

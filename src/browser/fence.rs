@@ -37,9 +37,9 @@ pub(super) fn judge(paused: &Value, main: &str, hosts: &PageHosts) -> FenceVerdi
 /// True if a response would be kept as a file, and not shown.
 fn is_download(headers: &Value) -> bool {
     let header = |name: &str| {
-        let all = headers.as_array().into_iter().flatten();
+        let mut all = headers.as_array().into_iter().flatten();
         let named = |header: &&Value| header["name"].as_str().is_some_and(|given| given.eq_ignore_ascii_case(name));
-        all.filter(named).next_back().and_then(|header| header["value"].as_str()).unwrap_or_default().trim().to_ascii_lowercase()
+        all.rfind(named).and_then(|header| header["value"].as_str()).unwrap_or_default().trim().to_ascii_lowercase()
     };
     let kind = header("content-type");
     let kind = kind.split(';').next().unwrap_or_default().trim();

@@ -5,6 +5,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "tests read the environment and the time themselves")]
 
+mod campaigns;
 mod clock;
 mod count;
 mod database;

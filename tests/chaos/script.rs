@@ -11,7 +11,7 @@ pub async fn model(peer: &Peer) -> ModelServer {
     let address = peer.address;
     ModelServer::start(move |_, body| {
         let messages = body["messages"].as_array().expect("messages");
-        if let Some(answer) = crate::relay::answer(messages) {
+        if let Some(answer) = crate::relay::answer(messages).or_else(|| crate::campaigns::answer(messages)) {
             return answer;
         }
         let said = messages.iter().rposition(|message| message["role"] == "user").expect("a request");

@@ -12,6 +12,7 @@ use crate::domain::campaign::{CampaignStatus, MOST_BAD_ANSWERS};
 use crate::domain::{CallState, CampaignId, Origin, Refusal, RefusalCode};
 use crate::executor::{RunningTurn, Worked, Worker};
 use crate::facts::CycleAsked;
+use crate::failpoint::{self, Point};
 use crate::store::{CampaignError, CycleCame, CycleLook, LastCall, Lease, NewStep, StoreError};
 
 /// The words for an answer without a proposal.
@@ -101,6 +102,7 @@ impl CampaignWorker {
             }
             Err(error) => return Err(error.into()),
         };
+        failpoint::hit(Point::AfterLoad).map_err(StoreError::broken)?;
         let now = self.0.clock().now();
         let presence = self.0.presence(id);
         let idle = if state.campaign.status != CampaignStatus::Active {

@@ -8,6 +8,7 @@ use crate::domain::campaign::judge::{NextCycle, Presence, next};
 use crate::domain::campaign::{Campaign, CampaignInput, CampaignState, CampaignStatus, Carried, MOST_CARRIED};
 use crate::domain::{CallState, CampaignId, ConversationId, Origin, StepId};
 use crate::facts::{CycleAsked, CycleEnded, ProposalRefused};
+use crate::failpoint::{self, Point};
 use crate::store::queue::turns::TurnEnd;
 use crate::store::{Lease, NewStep, Store, StoreError, Unit, word};
 
@@ -159,6 +160,7 @@ impl Store {
         unit.insert_step(lease.conversation, lease.turn, &step, None).await?;
         unit.end_turn(held, TurnEnd::Answered).await?;
         if after.goes_on {
+            failpoint::hit(Point::MidCycleEnd).map_err(StoreError::broken)?;
             unit.queue_turn(lease.conversation, Origin::Cycle, None, INPUT).await?;
         }
         unit.commit().await

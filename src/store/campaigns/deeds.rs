@@ -13,6 +13,7 @@ use crate::domain::campaign::{
 };
 use crate::domain::{CampaignTaskId, StepId, shortened};
 use crate::facts::{ContextChanged, PageRead, PageTouched, ScriptRan};
+use crate::failpoint::{self, Point};
 use crate::governor::Permit;
 use crate::store::{Lease, NewImage, StoreError, Unit};
 
@@ -89,6 +90,7 @@ impl Unit {
             Err(CampaignError::Store(error)) => return Err(error),
             Err(other) => return Ok(Err(other.to_string())),
         };
+        failpoint::hit(Point::MidProposal).map_err(StoreError::broken)?;
         let proven = self.settle_tasks(id).await?;
         let proven = proven.iter().map(|task| format!(" Task {task} is done.")).collect::<String>();
         Ok(Ok(told + &proven))
