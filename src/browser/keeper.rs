@@ -91,6 +91,11 @@ impl OwnTabs {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(target.to_owned(), shared.clone());
     }
 
+    fn has(&self, target: &Value) -> bool {
+        let name = target["targetId"].as_str().unwrap_or_default();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains_key(name)
+    }
+
     fn opener(&self, target: &Value) -> Option<SharedTab> {
         let opener = target["openerId"].as_str()?;
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(opener).cloned()
@@ -105,6 +110,10 @@ pub(super) async fn keep_browser(connection: Weak<Connection>, mut events: mpsc:
             continue;
         }
         let target = params["targetInfo"].clone();
+        // We attached to it ourselves.
+        if own.has(&target) {
+            continue;
+        }
         let session = params["sessionId"].as_str().unwrap_or_default().to_owned();
         let opener = own.opener(&target);
         let waits = params["waitingForDebugger"] == true;

@@ -57,9 +57,15 @@ impl Tab {
         known: Option<&str>,
         anew: bool,
     ) -> Result<Self, CdpFault> {
-        let attach = |target: String| async move {
-            let attached = connection.call("", "Target.attachToTarget", json!({ "targetId": target, "flatten": true })).await?;
-            Ok::<_, CdpFault>((target, named(&attached["sessionId"])))
+        let shared = SharedTab::default();
+        let attach = |target: String| {
+            // It is known to be ours before the browser tells that something attached to it.
+            own.add(&target, &shared);
+            async move {
+                let attached =
+                    connection.call("", "Target.attachToTarget", json!({ "targetId": target, "flatten": true })).await?;
+                Ok::<_, CdpFault>((target, named(&attached["sessionId"])))
+            }
         };
         let again = match known {
             Some(known) => attach(known.to_owned()).await.ok(),
@@ -76,8 +82,6 @@ impl Tab {
         };
         let events = connection.listen(&session);
         let (sender, signs) = watch::channel(Signs::default());
-        let shared = SharedTab::default();
-        own.add(&target, &shared);
         let kept = KeptTab {
             connection: Arc::downgrade(connection),
             session: session.clone(),
