@@ -142,6 +142,9 @@ impl Browser {
         let tab = self.tab(of, matches!(plan, PagePlan::Open { .. })).await?;
         let mut tab = tab.lock().await;
         tab.shared.allow(of.hosts);
+        if matches!(plan, PagePlan::Open { .. }) {
+            tab.stop().await.map_err(CdpFault::before)?;
+        }
         let before = tab.document().await.map_err(CdpFault::before)?;
         match plan {
             PagePlan::Open { address } => tab.go(address).await?,

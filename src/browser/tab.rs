@@ -91,6 +91,9 @@ impl Tab {
         };
         tokio::spawn(kept.keep(events));
         let tab = Self { connection: Arc::clone(connection), session, target, shared, signs, reading: None, readings: 0 };
+        if anew {
+            tab.stop().await?;
+        }
         let documents = |stage: &str| json!({ "urlPattern": "*", "resourceType": "Document", "requestStage": stage });
         let held = json!({ "patterns": [documents("Request"), documents("Response")] });
         // A tab in the background takes no input and gives no picture, unless it is told that it has the focus.
@@ -113,6 +116,11 @@ impl Tab {
 
     pub(super) async fn call(&self, method: &'static str, params: Value) -> Result<Value, CdpFault> {
         self.connection.call(&self.session, method, params).await
+    }
+
+    /// Ends what is on its way to the tab: while a page does not come, the browser keeps commands to the one before it back.
+    pub(super) async fn stop(&self) -> Result<(), CdpFault> {
+        self.call("Page.stopLoading", json!({})).await.map(drop)
     }
 
     /// The document that it shows.
