@@ -14,6 +14,7 @@ use crate::support::Chromium;
 use crate::support::api::{ask_at, client};
 
 #[path = "../it/campaigns/browser/site.rs"]
+#[allow(dead_code, reason = "shared with the other test binary, which uses the rest")]
 mod site;
 
 use site::Site;

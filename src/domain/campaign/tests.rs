@@ -379,24 +379,6 @@ fn campaign_proposals_in_text_count_if_there_is_exactly_one() {
 }
 
 #[test]
-fn campaign_document_names_a_test_for_each_invariant_and_each_line_of_the_checklist() {
-    let document = include_str!("../../../docs/campaigns.md");
-    let sources = [
-        include_str!("tests.rs"),
-        include_str!("../../../tests/it/campaigns/mod.rs"),
-        include_str!("../../../tests/it/campaigns/scripts.rs"),
-    ];
-    let sources = sources.concat();
-    let rows: Vec<_> = document.lines().filter(|line| line.starts_with("| ") && line.contains("`campaign_")).collect();
-    // The last six are about scripts.
-    assert_eq!(rows.len(), 5 + 15 + 6);
-    for row in rows {
-        let name = row.split('`').rev().nth(1).unwrap();
-        assert!(sources.contains(&format!("fn {name}(")), "no test has the name {name}");
-    }
-}
-
-#[test]
 fn campaign_scripts_are_refused_before_anybody_is_asked() {
     let there = state(
         vec![task(1, "pending", wants_note())],

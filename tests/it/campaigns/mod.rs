@@ -1,6 +1,7 @@
 //! Campaigns, from their making to their end: a model that proposes well, badly and twice, a person who approves, answers and goes away.
 
 mod browser;
+mod checklist;
 mod hostile;
 mod scripts;
 mod turns;
