@@ -142,8 +142,8 @@ impl Browser {
         let tab = self.tab(of, matches!(plan, PagePlan::Open { .. })).await?;
         let mut tab = tab.lock().await;
         tab.shared.allow(of.hosts);
-        if matches!(plan, PagePlan::Open { .. }) {
-            tab.stop().await.map_err(CdpFault::before)?;
+        if matches!(plan, PagePlan::Open { .. }) && tab.loads() {
+            tab.end_loading().await.map_err(CdpFault::before)?;
         }
         let before = tab.document().await.map_err(CdpFault::before)?;
         match plan {

@@ -71,6 +71,7 @@ impl Tab {
             Some(known) => attach(known.to_owned()).await.ok(),
             None => None,
         };
+        let taken_up = again.is_some();
         let (target, session) = match again {
             Some(again) => again,
             None if !anew => return Err(CdpFault::Gone),
@@ -91,8 +92,8 @@ impl Tab {
         };
         tokio::spawn(kept.keep(events));
         let tab = Self { connection: Arc::clone(connection), session, target, shared, signs, reading: None, readings: 0 };
-        if anew {
-            tab.stop().await?;
+        if anew && taken_up {
+            tab.end_loading().await?;
         }
         let documents = |stage: &str| json!({ "urlPattern": "*", "resourceType": "Document", "requestStage": stage });
         let held = json!({ "patterns": [documents("Request"), documents("Response")] });
@@ -119,8 +120,15 @@ impl Tab {
     }
 
     /// Ends what is on its way to the tab: while a page does not come, the browser keeps commands to the one before it back.
-    pub(super) async fn stop(&self) -> Result<(), CdpFault> {
+    /// A tab that shows what it should is left alone: it would give no picture afterwards.
+    pub(super) async fn end_loading(&self) -> Result<(), CdpFault> {
         self.call("Page.stopLoading", json!({})).await.map(drop)
+    }
+
+    /// True if a page is on its way to the tab.
+    pub(super) fn loads(&self) -> bool {
+        let signs = self.signs.borrow();
+        signs.started > signs.rested
     }
 
     /// The document that it shows.
