@@ -2,6 +2,7 @@
 
 mod browser;
 mod hostile;
+mod python;
 mod scripts;
 mod turns;
 
