@@ -66,7 +66,7 @@ pub async fn install(data: &Path, file: Option<PathBuf>) -> Result<String, Pytho
     ))
 }
 
-/// What is installed, in a sentence.
+/// The installed Python, in a sentence.
 ///
 /// # Errors
 /// [`PythonSetupError`] if it is not there.

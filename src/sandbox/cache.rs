@@ -17,7 +17,7 @@ use wasmtime::{Engine, Module};
 
 use super::SandboxError;
 
-/// What is compiled and kept.
+/// Code that is compiled and kept.
 pub(super) trait Native: Sized {
     /// The first word of its files' names.
     const NAME: &str;
@@ -64,7 +64,7 @@ pub(super) fn load_or_compile(engine: &Engine, wasm: &[u8], folder: &Path) -> Re
     load_or_make(engine, &sum, folder, || Module::new(engine, wasm).map_err(SandboxError::Engine))
 }
 
-/// Gives what has this sha256 as native code for `engine`, out of the folder if it is there, else made and put there.
+/// Gives the code of this sha256 as native code for `engine`, out of the folder if it is there, else made and put there.
 pub(super) fn load_or_make<T: Native, E>(
     engine: &Engine,
     sha256: &str,

@@ -66,7 +66,7 @@ pub(super) fn of_python() -> Result<Engine, wasmtime::Error> {
     Engine::new(&common())
 }
 
-/// What holds for every engine.
+/// The settings of every engine.
 fn common() -> Config {
     let mut config = Config::new();
     config

@@ -99,7 +99,7 @@ fn shown(plan: &ScriptPlan) -> Vec<String> {
     ]
 }
 
-/// What a script is called.
+/// The name of a script's kind.
 fn words(language: ScriptLanguage) -> &'static str {
     match language {
         ScriptLanguage::JavaScript => "script",
