@@ -374,6 +374,7 @@ run_tests() {
   need_postgres
   need_chromium
   scripts/peers || say "NOT RUN: the story of OpenAI's Python client, which could not be installed; the reason is above"
+  scripts/python-component || say "NOT RUN: the stories of campaigns' Python scripts, whose component could not be built; the reason is above"
   say "running: cargo test --locked $*"
   cargo test --locked "$@"
 }

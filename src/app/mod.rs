@@ -3,6 +3,7 @@
 pub mod backup;
 pub mod doctor;
 mod folder;
+pub mod python;
 
 use std::io;
 use std::net::SocketAddr;
@@ -126,8 +127,12 @@ pub struct Opening(JoinHandle<Result<Sandbox, SandboxError>>);
 impl Opening {
     /// Begins to open it, on a thread that may block: the program may have to compile the engine, which takes a second of one core.
     pub fn begin(folder: &DataFolder, outside: &Outside) -> Self {
-        let (cache, clock, random) = (folder.cache(), Arc::clone(&outside.clock), Arc::clone(&outside.random));
-        Self(tokio::task::spawn_blocking(move || Sandbox::open(&cache, clock, random, sandbox::SandboxLimits::default())))
+        let (cache, python) = (folder.cache(), python::folder(folder.path()));
+        let (clock, random) = (Arc::clone(&outside.clock), Arc::clone(&outside.random));
+        Self(tokio::task::spawn_blocking(move || {
+            let sandbox = Sandbox::open(&cache, clock, random, sandbox::SandboxLimits::default())?;
+            Ok(sandbox.with_python(python))
+        }))
     }
 }
 
@@ -199,7 +204,7 @@ impl App {
         .concat();
         let recorder = tools::Recorder::new(screen, folder.recordings());
         let settings = ToolSettings { approval_expiry: expiry, safe_mode: config.safe_mode };
-        let tools = Tools::new(store.clone(), hands, Arc::clone(&clock), restart.clone(), settings, named)
+        let tools = Tools::new(store.clone(), hands.clone(), Arc::clone(&clock), restart.clone(), settings, named)
             .counted(metrics.clone())
             .recording(config.operator.is_some().then_some(recorder));
         let executor = Executor {
@@ -211,7 +216,7 @@ impl App {
             limits: config.turn,
             metrics: metrics.clone(),
         };
-        let campaigns = Campaigns::new(executor.clone(), vault.clone(), presences, browser, folder.path().join("campaigns"));
+        let campaigns = Campaigns::new(executor.clone(), hands.clone(), presences, browser, folder.path().join("campaigns"));
         let operator = config.operator.clone().map(|OperatorNumbers { channel, numbers, account: _ }| {
             let settings = OperatorSettings { numbers, channel, home: folder.path().to_owned() };
             Operator::new(store.clone(), Arc::clone(&clock), settings)

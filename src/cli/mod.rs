@@ -76,11 +76,27 @@ pub enum Command {
     Models,
     /// Check the model in use and its fallbacks, and what the server needs; exit code 1 when something is to be mended
     Doctor,
+    /// Install the Python that scripts of campaigns may be written in, or see what is installed
+    #[command(subcommand)]
+    Python(PythonCommand),
     /// Take orders from one number, in this terminal; or look at the operator's tasks and logs
     Operator(Box<operator::OperatorCommand>),
     /// A command for the running server.
     #[command(flatten)]
     Ask(Ask),
+}
+
+/// The commands about the Python of campaigns' scripts.
+#[derive(Debug, Subcommand)]
+pub enum PythonCommand {
+    /// Build it, which needs python3-venv and PyPI, and compile it for this machine
+    Install {
+        /// Take this component and build none
+        #[arg(long)]
+        file: Option<PathBuf>,
+    },
+    /// Say what is installed; exit code 1 if nothing is
+    Status,
 }
 
 /// The commands that the running server carries out.

@@ -17,8 +17,7 @@ use clap::Parser;
 use tokio::runtime::Runtime;
 
 use crate::app;
-use crate::app::backup::BackupError;
-use crate::cli::{self, Ask, Cli, CliError, ClientOptions, Command, Screen};
+use crate::cli::{self, Ask, Cli, CliError, ClientOptions, Command, PythonCommand, Screen};
 use crate::clock::{Clock, Random, SystemClock, SystemRandom};
 use crate::config::Config;
 use crate::telemetry;
@@ -40,6 +39,10 @@ pub fn main() -> ExitCode {
         Command::Doctor => {
             looked(manner, async |config, clock, random, screen| app::doctor::doctor(config, clock, random, screen).await)
         }
+        Command::Python(PythonCommand::Install { file }) => {
+            keep(async |config| app::python::install(&config.data_dir, file).await)
+        }
+        Command::Python(PythonCommand::Status) => keep(async |config| app::python::status(&config.data_dir)),
         Command::Operator(command) if command.runs() => return operator::in_the_foreground(*command),
         Command::Operator(command) => operator::answer(*command, manner),
         Command::Ask(ask) => client(ask, manner),
@@ -67,8 +70,11 @@ fn prepared() -> anyhow::Result<(Config, Runtime)> {
     Ok((Config::load()?, tokio::runtime::Builder::new_current_thread().enable_all().build()?))
 }
 
-/// Makes or reads a backup; says what was done.
-fn keep(work: impl AsyncFnOnce(Config) -> Result<String, BackupError>) -> anyhow::Result<ExitCode> {
+/// Does something in the data folder; says what was done.
+fn keep<E>(work: impl AsyncFnOnce(Config) -> Result<String, E>) -> anyhow::Result<ExitCode>
+where
+    anyhow::Error: From<E>,
+{
     let (config, runtime) = prepared()?;
     let done = runtime.block_on(work(config))?;
     // The work is done, also if nobody reads the line.

@@ -61,7 +61,13 @@ pub(super) fn make(limits: &SandboxLimits) -> Result<Engine, SandboxError> {
     Err(SandboxError::Engine(refused.unwrap_or_else(|| wasmtime::Error::msg("no way to reserve memory was tried"))))
 }
 
-fn config(limits: &SandboxLimits, way: Reservation) -> Config {
+/// An engine for Python. Its instances are large and few, so each gets its memory when it is made.
+pub(super) fn of_python() -> Result<Engine, wasmtime::Error> {
+    Engine::new(&common())
+}
+
+/// The settings of every engine.
+fn common() -> Config {
     let mut config = Config::new();
     config
         .epoch_interruption(true)
@@ -70,8 +76,13 @@ fn config(limits: &SandboxLimits, way: Reservation) -> Config {
         .async_stack_size(FIBER_STACK)
         .wasm_backtrace_max_frames(None)
         .generate_address_map(false)
-        .native_unwind_info(false)
-        .memory_reservation(way.bytes);
+        .native_unwind_info(false);
+    config
+}
+
+fn config(limits: &SandboxLimits, way: Reservation) -> Config {
+    let mut config = common();
+    config.memory_reservation(way.bytes);
     if way.pool {
         config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(limits)));
     }

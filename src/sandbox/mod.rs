@@ -14,6 +14,7 @@ mod explain;
 mod host;
 mod javascript;
 mod powers;
+mod python;
 mod reach;
 mod run;
 mod schema;
@@ -27,7 +28,7 @@ mod ticker;
 mod trials;
 mod wat;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,8 +41,9 @@ use crate::governor::Permit;
 
 pub use check::CheckedDraft;
 pub use error::{CallError, CheckError, SandboxError};
+pub use python::{InstalledPython, PythonError};
 pub use reach::{KvRequest, Missing, Nothing, Operation, OperationRefused, OperationRequest, Reach};
-pub use script::{ScriptEnd, ScriptSlot};
+pub use script::{ScriptEnd, ScriptSlot, ScriptText};
 pub use trials::{Rehearsed, TestResult};
 
 /// The engine that JavaScript capabilities are made for; each version keeps it. A component made
@@ -134,6 +136,7 @@ struct Inner {
     slots: [Semaphore; DEPTHS],
     /// For scripts of campaigns, beside a slot of the first depth.
     scripts: Semaphore,
+    python: python::Python,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
     limits: SandboxLimits,
@@ -163,11 +166,19 @@ impl Sandbox {
             components: component::Components::default(),
             validators: schema::Validators::default(),
             scripts: Semaphore::new(limits.script.concurrent),
+            python: python::Python::default(),
             slots: std::array::from_fn(|_| Semaphore::new(limits.concurrent as usize)),
             clock,
             random,
             limits,
         })))
+    }
+
+    /// The same with the Python that is, or will be, installed in a folder.
+    pub fn with_python(mut self, folder: PathBuf) -> Self {
+        let inner = Arc::get_mut(&mut self.0).expect("it was just opened, so nobody shares it");
+        inner.python.folder = Some(folder);
+        self
     }
 
     /// Says whether a call of this capability may have `params` as its arguments.

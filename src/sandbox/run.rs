@@ -126,7 +126,7 @@ impl Inner {
         let ended = tokio::time::timeout(terms.deadline, call(&mut store, loaded, params, doing)).await;
         let answer = ended.unwrap_or_else(|_| match &store.data().operations {
             Some(operations) if operations.is_closed() => Err(Stopped::LeftUnderWay.into()),
-            _ => Err(Stopped::DeadlinePassed.into()),
+            _ => Err(deadline_passed()),
         });
         let mut state = store.into_data();
         for failure in state.operations.iter_mut().flat_map(Operations::unheard_failures) {
@@ -157,17 +157,27 @@ impl Inner {
             },
         );
         store.limiter(|state| &mut state.memory);
-        store.set_epoch_deadline(1);
-        let end = Instant::now() + terms.deadline;
-        store.epoch_deadline_callback(move |_| {
-            if Instant::now() >= end { Err(Stopped::DeadlinePassed.into()) } else { Ok(UpdateDeadline::Yield(1)) }
-        });
+        end_in_time(&mut store, terms.deadline);
         store
     }
 }
 
+/// Lets the epochs stop what computes longer than this; others get their turn meanwhile.
+pub(super) fn end_in_time<T>(store: &mut Store<T>, deadline: Duration) {
+    store.set_epoch_deadline(1);
+    let end = Instant::now() + deadline;
+    store.epoch_deadline_callback(move |_| {
+        if Instant::now() >= end { Err(Stopped::DeadlinePassed.into()) } else { Ok(UpdateDeadline::Yield(1)) }
+    });
+}
+
+/// The error of a guest whose time is over while it waits.
+pub(super) fn deadline_passed() -> wasmtime::Error {
+    Stopped::DeadlinePassed.into()
+}
+
 /// The result for the model: a string as it is, anything else as JSON.
-fn result(json: String, limit: usize) -> Result<String, CallError> {
+pub(super) fn result(json: String, limit: usize) -> Result<String, CallError> {
     let text = if json.starts_with('"') { serde_json::from_str(&json).unwrap_or(json) } else { json };
     let size = text.len();
     if size > limit {
@@ -206,7 +216,7 @@ pub(super) fn thrown(json: &str, memory_refused: Option<usize>) -> CallError {
 }
 
 /// Reads the reason why the host stopped the call; `memory_refused` as in [`thrown`].
-fn stopped(error: &wasmtime::Error, memory_refused: Option<usize>, deadline: Duration) -> CallError {
+pub(super) fn stopped(error: &wasmtime::Error, memory_refused: Option<usize>, deadline: Duration) -> CallError {
     match error.downcast_ref() {
         Some(Stopped::DeadlinePassed) => {
             return CallError::Limit(format!(
@@ -236,7 +246,7 @@ fn stopped(error: &wasmtime::Error, memory_refused: Option<usize>, deadline: Dur
     }
 }
 
-fn memory_exceeded(bytes: usize) -> CallError {
+pub(super) fn memory_exceeded(bytes: usize) -> CallError {
     let limit = bytes >> 20;
     CallError::Limit(format!("stopped: it needs more than {limit} MiB of memory; keep less data at once"))
 }

@@ -1,16 +1,17 @@
-//! Scripts of campaigns: the body of a function in JavaScript that has `input`, `files` and `log`, and reaches nothing else. The
-//! engine, the epochs and the limits are those of capabilities, with bounds of their own.
+//! Scripts of campaigns: the body of a function in JavaScript or Python that has `input`, `files` and `log`, and reaches nothing else.
+//! JavaScript runs in the engine of capabilities, Python in one of its own (`python`); the bounds are the same.
 
 use serde_json::{Value, json};
 use tokio::sync::SemaphorePermit;
 
+use crate::domain::campaign::script::ScriptLanguage;
 use crate::domain::{Grants, Power, SourceLanguage};
 use crate::governor::Permit;
 
 use super::component::{Bytes, sha256};
 use super::run::RunEnd;
 use super::template::Kind;
-use super::{CallError, Inner, Sandbox};
+use super::{CallError, Inner, PythonError, Sandbox};
 
 /// The lines before a script: it begins in the second.
 const BEFORE: &str = "export default async function script({ input, files }) { Object.freeze(files); const log = (...words) => console.log(...words); {\n";
@@ -24,6 +25,15 @@ const REACHES_NOTHING: &str =
 /// The form of a script.
 const FORM: &str = "a script is the body of a JavaScript function: it has input, files and log(…), imports and exports nothing, and \
                     returns its result";
+
+/// A script in its language.
+#[derive(Clone, Copy, Debug)]
+pub struct ScriptText<'a> {
+    /// The language.
+    pub language: ScriptLanguage,
+    /// The body of a function.
+    pub source: &'a str,
+}
 
 /// The end of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +51,17 @@ pub struct ScriptSlot<'a> {
 }
 
 impl Sandbox {
+    /// Says if scripts of a language can be run; Python is loaded for it.
+    ///
+    /// # Errors
+    /// [`PythonError`], which says what to do.
+    pub async fn ready_for(&self, language: ScriptLanguage) -> Result<(), PythonError> {
+        match language {
+            ScriptLanguage::JavaScript => Ok(()),
+            ScriptLanguage::Python => self.0.python.ready().await.map(drop),
+        }
+    }
+
     /// Waits until there is room for a script. Scripts that run end in bounded time.
     pub async fn script_slot(&self) -> ScriptSlot<'_> {
         ScriptSlot { inner: &self.0, _room: self.0.scripts.acquire().await.ok() }
@@ -49,28 +70,37 @@ impl Sandbox {
 
 impl ScriptSlot<'_> {
     /// Runs a script in a fresh instance, with this input and these files: an object of name and text.
-    pub async fn run(self, permit: &Permit, source: &str, input: &Value, files: &Value) -> ScriptEnd {
-        tracing::debug!(call = %permit.call(), "script runs");
-        let grants = Grants { harmless: [Power::Log].into(), ..Grants::none() };
-        let component = match self.inner.templates.get(&grants) {
-            Ok(template) => template.component(Kind::Run, &format!("{BEFORE}{source}{AFTER}")),
-            Err(fault) => return ScriptEnd { result: Err(fault), logs: Vec::new() },
+    pub async fn run(self, permit: &Permit, script: ScriptText<'_>, input: &Value, files: &Value) -> ScriptEnd {
+        tracing::debug!(call = %permit.call(), language = ?script.language, "script runs");
+        let (given, limits) = (json!({ "input": input, "files": files }), self.inner.limits.script);
+        let (result, logs) = match script.language {
+            ScriptLanguage::JavaScript => self.javascript(script.source, &given).await,
+            ScriptLanguage::Python => match self.inner.python.ready().await {
+                Ok(interpreter) => interpreter.run(script.source, &given, limits).await,
+                Err(error) => (Err(crate::telemetry::chain(&error)), Vec::new()),
+            },
         };
-        let sum = sha256(&component);
-        let bytes = Bytes { component: &component, sha256: &sum, grants: &grants, language: SourceLanguage::JavaScript };
-        let RunEnd { result, logs, .. } = match self.inner.load(bytes).await {
-            Ok(loaded) => {
-                let given = json!({ "input": input, "files": files });
-                self.inner.run(&loaded, &given, &self.inner.terms_of_script()).await
-            }
-            Err(error) => RunEnd::failed(CallError::Unusable(error.to_string())),
-        };
-        let (most, logged) = (self.inner.limits.script.output_bytes, logs.iter().map(|line| line.len() + 1).sum::<usize>());
-        let result = result.map_err(|error| words(&error)).and_then(|result| match result.len() + logged {
+        let (most, logged) = (limits.output_bytes, logs.iter().map(|line| line.len() + 1).sum::<usize>());
+        let result = result.and_then(|result| match result.len() + logged {
             size if size > most => Err(format!("its result and its log have {size} bytes and may have {most} together")),
             _ => Ok(result),
         });
         ScriptEnd { result, logs }
+    }
+
+    async fn javascript(&self, source: &str, given: &Value) -> (Result<String, String>, Vec<String>) {
+        let grants = Grants { harmless: [Power::Log].into(), ..Grants::none() };
+        let component = match self.inner.templates.get(&grants) {
+            Ok(template) => template.component(Kind::Run, &format!("{BEFORE}{source}{AFTER}")),
+            Err(fault) => return (Err(fault), Vec::new()),
+        };
+        let sum = sha256(&component);
+        let bytes = Bytes { component: &component, sha256: &sum, grants: &grants, language: SourceLanguage::JavaScript };
+        let RunEnd { result, logs, .. } = match self.inner.load(bytes).await {
+            Ok(loaded) => self.inner.run(&loaded, given, &self.inner.terms_of_script()).await,
+            Err(error) => RunEnd::failed(CallError::Unusable(error.to_string())),
+        };
+        (result.map_err(|error| words(&error)), logs)
     }
 }
 

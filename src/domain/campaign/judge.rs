@@ -9,7 +9,7 @@ use super::page::{BROWSER_TOOLS, is_browser_tool};
 use super::proposal::{
     AnalyzeLeads, CampaignProposal, ExecuteTool, GenerateMessage, PersistArtifact, ProposeTask, RequestUserInput,
 };
-use super::script::{RUN_SCRIPT, ScriptPlan};
+use super::script::{RUN_SCRIPT, ScriptLanguage, ScriptPlan, script_named};
 use super::state::{CampaignState, MadeCall};
 use super::visit::PagePlan;
 use super::{Campaign, CampaignStatus, CampaignTask, CampaignTaskStatus, MOST_TASKS, ProvenEffect, Requirement};
@@ -21,8 +21,8 @@ pub const TOOLS: &[(&str, &str)] = &[
     ("import_leads", "{\"file\": KEY} imports the leads of a file artifact (CSV with full_name and profile_url)"),
     (
         RUN_SCRIPT,
-        "{\"script\": KEY, \"input\": JSON, \"files\": [KEY]} runs a js_script: the body of a JavaScript function that has input, \
-         files (an object: key → text) and log(…), reaches nothing else, and returns its result",
+        "{\"script\": KEY, \"input\": JSON, \"files\": [KEY]} runs a js_script or python_script: the body of a JavaScript \
+         or Python function that has input, files (key → text) and log(…), reaches nothing else, and returns its result",
     ),
 ];
 
@@ -34,7 +34,7 @@ pub fn tools_of(state: &CampaignState) -> impl Iterator<Item = &'static (&'stati
         Requirement::ToolSucceeded { tool, .. } => tool == RUN_SCRIPT,
         _ => false,
     };
-    let scripts = state.artifacts.iter().any(|artifact| artifact.kind == ArtifactType::JsScript)
+    let scripts = state.artifacts.iter().any(|artifact| ScriptLanguage::of(artifact.kind).is_some())
         || state.tasks.iter().any(|task| task.metadata.requires.iter().any(needs));
     let pages = if state.environment().hosts.is_empty() { &[] } else { BROWSER_TOOLS };
     TOOLS.iter().filter(move |(name, _)| scripts || *name != RUN_SCRIPT).chain(pages)
@@ -105,9 +105,10 @@ pub fn holds(state: &CampaignState, task: &CampaignTask, wanted: &Requirement, n
             made.tool == *tool && arguments.as_object().is_none_or(|wanted| wanted.iter().all(|(name, value)| given(name, value)))
         }),
         Requirement::ScriptSucceeded { artifact } => {
-            let since = state.artifact(ArtifactType::JsScript, artifact)?.created_at;
-            let names = |made: &ExecuteTool| made.arguments.get("script").and_then(Value::as_str) == Some(artifact);
-            calls(since, &|made| made.tool == RUN_SCRIPT && names(made))
+            let script = script_named(state, artifact)?;
+            let named = |made: &ExecuteTool| script_named(state, made.arguments.get("script")?.as_str()?);
+            let same = |made: &ExecuteTool| named(made).is_some_and(|ran| (ran.kind, &ran.key) == (script.kind, &script.key));
+            calls(script.created_at, &|made| made.tool == RUN_SCRIPT && same(made))
         }
         Requirement::PageRead { host, contains } => {
             let shown = state.pages.shows.iter().find(|shown| (&shown.host, &shown.contains) == (host, contains));

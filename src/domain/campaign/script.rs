@@ -1,4 +1,4 @@
-//! A run of a script, as it is proposed: which versions it takes, bound by their sha256, and what it is given.
+//! A run of a script, as it is proposed: its language, which versions it takes, bound by their sha256, and what it is given.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -15,6 +15,45 @@ const MOST_FILES: usize = 16;
 const MOST_INPUT: usize = 64 << 10;
 /// The most bytes of a script's source.
 const MOST_SOURCE: usize = 192 << 10;
+
+/// The language of a script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScriptLanguage {
+    /// Of a `js_script`.
+    JavaScript,
+    /// Of a `python_script`.
+    Python,
+}
+
+impl ScriptLanguage {
+    /// The language of a type of artifacts, if it is one of scripts.
+    pub fn of(kind: ArtifactType) -> Option<Self> {
+        match kind {
+            ArtifactType::JsScript => Some(Self::JavaScript),
+            ArtifactType::PythonScript => Some(Self::Python),
+            ArtifactType::Context
+            | ArtifactType::Environment
+            | ArtifactType::LeadScoringConfig
+            | ArtifactType::Heuristic
+            | ArtifactType::Message
+            | ArtifactType::SearchQuery
+            | ArtifactType::Analysis
+            | ArtifactType::File
+            | ArtifactType::Picture => None,
+        }
+    }
+}
+
+/// The newest version of a script by its name: KEY, or TYPE/KEY. If both languages have a KEY, that alone means the one in JavaScript.
+pub fn script_named<'a>(state: &'a CampaignState, name: &str) -> Option<&'a ArtifactHead> {
+    match name.split_once('/') {
+        Some((kind, key)) => {
+            let kind = kind.parse().ok().filter(|kind| ScriptLanguage::of(*kind).is_some())?;
+            state.artifact(kind, key)
+        }
+        None => [ArtifactType::JsScript, ArtifactType::PythonScript].into_iter().find_map(|kind| state.artifact(kind, name)),
+    }
+}
 
 /// A version of an artifact, by its sha256.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +80,8 @@ impl BoundArtifact {
 pub struct ScriptPlan {
     /// The script.
     pub script: BoundArtifact,
+    /// Its language.
+    pub language: ScriptLanguage,
     /// Its source.
     pub source: String,
     /// The value that it gets.
@@ -58,13 +99,13 @@ impl ScriptPlan {
     /// A sentence with the place and what is expected.
     pub fn of(state: &CampaignState, arguments: &Map<String, Value>) -> Result<Self, String> {
         let Some(key) = arguments.get("script").and_then(Value::as_str) else {
-            return Err("arguments.script: expected the key of a js_script".to_owned());
+            return Err("arguments.script: expected the key of a js_script or python_script".to_owned());
         };
-        let Some(script) = state.artifact(ArtifactType::JsScript, key) else {
-            return Err(match state.artifact(ArtifactType::PythonScript, key) {
-                Some(_) => format!("arguments.script: {key} is a Python script, and this version runs JavaScript only"),
-                None => format!("arguments.script: there is no js_script {key}; propose one by persist_artifact"),
-            });
+        let found = script_named(state, key).and_then(|script| Some((script, ScriptLanguage::of(script.kind)?)));
+        let Some((script, language)) = found else {
+            return Err(format!(
+                "arguments.script: there is no js_script or python_script {key}; propose one by persist_artifact"
+            ));
         };
         if script.content.len() > MOST_SOURCE {
             return Err(format!(
@@ -86,7 +127,7 @@ impl ScriptPlan {
             files.push(BoundArtifact::of(head));
         }
         let (script, source) = (BoundArtifact::of(script), script.content.clone());
-        Ok(Self { script, source, input, files, contents: Value::Object(contents) })
+        Ok(Self { script, language, source, input, files, contents: Value::Object(contents) })
     }
 
     /// The proposal with the versions that it is bound to: an approval holds for these and for no others.

@@ -391,8 +391,8 @@ fn campaign_scripts_are_refused_before_anybody_is_asked() {
     );
     let many: Vec<_> = (0..17).map(|n| format!("f{n}")).collect();
     for (arguments, fault) in [
-        (json!({}), "arguments.script: expected the key of a js_script"),
-        (json!({"script": "none"}), "there is no js_script none; propose one"),
+        (json!({}), "arguments.script: expected the key of a js_script or python_script"),
+        (json!({"script": "none"}), "there is no js_script or python_script none; propose one"),
         (json!({"script": "long"}), "a script that runs has 196608 at most"),
         (json!({"script": "sum", "hosts": ["x.example"]}), "arguments.hosts: run_script takes no such argument"),
         (json!({"script": "sum", "input": "x".repeat(70_000)}), "arguments.input: has 70002 bytes"),

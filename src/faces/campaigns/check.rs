@@ -3,10 +3,11 @@
 use super::Campaigns;
 use crate::domain::CampaignId;
 use crate::domain::campaign::page::{PageHosts, is_browser_tool};
-use crate::domain::campaign::script::RUN_SCRIPT;
+use crate::domain::campaign::script::{RUN_SCRIPT, ScriptLanguage, script_named};
 use crate::domain::campaign::{ArtifactType, CampaignState, Requirement};
 use crate::model::{Entry, Request};
 use crate::store::CampaignError;
+use crate::telemetry::chain;
 
 /// All that is missing, each with what to do. None: it may start.
 pub(super) async fn faults(campaigns: &Campaigns, id: CampaignId) -> Result<Vec<String>, CampaignError> {
@@ -21,13 +22,13 @@ pub(super) async fn faults(campaigns: &Campaigns, id: CampaignId) -> Result<Vec<
     }
     let environment = state.environment();
     for name in &environment.secrets {
-        match campaigns.0.vault.get(name).await {
+        match campaigns.0.hands.vault.get(name).await {
             Ok(Some(_)) => {}
             Ok(None) => faults.push(format!("the secret {name} is not there; set it: level3 secret set {name}")),
             Err(error) => faults.push(format!("the secret {name} cannot be read: {error}")),
         }
     }
-    faults.extend(unmet(&state));
+    faults.extend(script_fault(campaigns, &state).await);
     faults.extend(browser_faults(campaigns, &state).await);
     let model = campaigns.0.executor.models.chosen(None, &[]).await;
     let request = Request { entries: vec![Entry::User("Answer with the word: ready".to_owned())], ..Request::default() };
@@ -67,22 +68,15 @@ async fn browser_faults(campaigns: &Campaigns, state: &CampaignState) -> Vec<Str
     faults
 }
 
-/// The things that tasks need and that this version does not have.
-fn unmet(state: &CampaignState) -> Vec<String> {
-    let python = |key: Option<&str>| {
-        let other = key.is_some_and(|key| {
-            state.artifact(ArtifactType::PythonScript, key).is_some() && state.artifact(ArtifactType::JsScript, key).is_none()
-        });
-        other.then_some("a Python script, and this version runs JavaScript only")
+/// The fault of the languages of scripts, if a task needs one that is not there.
+async fn script_fault(campaigns: &Campaigns, state: &CampaignState) -> Option<String> {
+    let python = |name: &str| script_named(state, name).is_some_and(|script| script.kind == ArtifactType::PythonScript);
+    let needs = |wanted: &Requirement| match wanted {
+        Requirement::ToolSucceeded { tool, arguments } if tool == RUN_SCRIPT => arguments["script"].as_str().is_some_and(python),
+        Requirement::ScriptSucceeded { artifact } => python(artifact),
+        _ => false,
     };
-    let missing = |wanted: &Requirement| match wanted {
-        Requirement::ToolSucceeded { tool, arguments } if tool == RUN_SCRIPT => python(arguments["script"].as_str()),
-        Requirement::ScriptSucceeded { artifact } => python(Some(artifact)),
-        _ => None,
-    };
-    let needs = state.tasks.iter().filter_map(|task| {
-        let what = task.metadata.preconditions.iter().chain(&task.metadata.requires).find_map(missing)?;
-        Some(format!("task {} needs {what}; make a campaign without it", task.id))
-    });
-    needs.collect()
+    let task = state.tasks.iter().find(|task| task.metadata.preconditions.iter().chain(&task.metadata.requires).any(needs))?;
+    let error = campaigns.0.hands.sandbox.ready_for(ScriptLanguage::Python).await.err()?;
+    Some(format!("task {} needs a Python script, and {}", task.id, chain(&error)))
 }

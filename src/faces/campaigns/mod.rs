@@ -22,8 +22,8 @@ use crate::domain::campaign::judge::Presence;
 use crate::domain::campaign::{Campaign, CampaignInput};
 use crate::domain::{CampaignId, ToolSpec};
 use crate::executor::{Executor, Worker};
-use crate::secrets::Vault;
 use crate::store::{CampaignError, CampaignOrder, Store};
+use crate::tools::Hands;
 
 pub use presence::Presences;
 pub use replayed::VerifiedCycle;
@@ -35,7 +35,7 @@ pub struct Campaigns(Arc<Parts>);
 
 struct Parts {
     executor: Executor,
-    vault: Vault,
+    hands: Hands,
     presences: Presences,
     browser: Browser,
     folder: PathBuf,
@@ -43,8 +43,8 @@ struct Parts {
 
 impl Campaigns {
     /// Campaigns whose calls this executor carries out; their files stand in `folder`.
-    pub fn new(executor: Executor, vault: Vault, presences: Presences, browser: Browser, folder: PathBuf) -> Self {
-        Self(Arc::new(Parts { executor, vault, presences, browser, folder }))
+    pub fn new(executor: Executor, hands: Hands, presences: Presences, browser: Browser, folder: PathBuf) -> Self {
+        Self(Arc::new(Parts { executor, hands, presences, browser, folder }))
     }
 
     /// The worker of their turns.

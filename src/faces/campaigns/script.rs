@@ -9,13 +9,14 @@ use serde_json::Value;
 use similar::TextDiff;
 
 use super::presence::Presences;
+use crate::domain::campaign::CampaignProposal;
 use crate::domain::campaign::judge::Presence;
-use crate::domain::campaign::script::ScriptPlan;
-use crate::domain::campaign::{ArtifactType, CampaignProposal};
+use crate::domain::campaign::script::{ScriptLanguage, ScriptPlan};
 use crate::domain::{CampaignId, Outcome, Refusal, RefusalCode};
 use crate::facts::ScriptRan;
-use crate::sandbox::ScriptEnd;
+use crate::sandbox::{ScriptEnd, ScriptText};
 use crate::store::{CampaignError, DoneOutside, Lease, Store, StoreError};
+use crate::telemetry::chain;
 use crate::tools::{Act, CallCard, Doing, Executed, Kit, ToolError};
 
 /// The words if a script is not run for want of a person.
@@ -42,19 +43,20 @@ impl ReadScript {
     /// The run of a plan, and the arguments that its approval is bound to.
     ///
     /// # Errors
-    /// [`ToolError::Refused`] if the script or a file is another version than the approved one.
+    /// [`ToolError::Refused`] if its language is not installed, or the script or a file is another version than the approved one.
     pub(super) async fn of(
         proposal: CampaignProposal,
         plan: ScriptPlan,
         card: Vec<String>,
         presence: PresenceOf,
-        store: &Store,
+        kit: &Kit,
         lease: &Lease,
     ) -> Result<(Self, Value), ToolError> {
         let refused = |why: String| ToolError::Refused(Refusal::new(RefusalCode::Gone, why));
+        kit.hands.sandbox.ready_for(plan.language).await.map_err(|error| refused(format!("not run: {}", chain(&error))))?;
         let CampaignProposal::ExecuteTool(run) = &proposal else { return Err(refused("this runs no script".to_owned())) };
         let bound = plan.bound(run);
-        if let Some(approved) = store.approved_in_cycle(lease).await?
+        if let Some(approved) = kit.store.approved_in_cycle(lease).await?
             && plan.was_changed(&approved)
         {
             return Err(refused(format!(
@@ -65,7 +67,7 @@ impl ReadScript {
         }
         let mut card = card;
         card.extend(shown(&plan));
-        card.extend(difference(&plan, presence.campaign, store).await?);
+        card.extend(difference(&plan, presence.campaign, &kit.store).await?);
         Ok((Self { proposal, plan, card, presence }, bound))
     }
 
@@ -82,14 +84,14 @@ impl ReadScript {
 
 /// Source, input, files and limits.
 fn shown(plan: &ScriptPlan) -> Vec<String> {
-    let ScriptPlan { script, source, input, files, .. } = plan;
+    let ScriptPlan { script, language, source, input, files, .. } = plan;
     let mut read = String::new();
     for file in files {
         let _ = write!(read, "\n{} {} version {}, sha256 {}", file.kind, file.key, file.version, file.sha256);
     }
     let read = if read.is_empty() { " none".to_owned() } else { read };
     vec![
-        format!("Runs the script {} version {}, sha256 {}.", script.key, script.version, script.sha256),
+        format!("Runs the {} {} version {}, sha256 {}.", words(*language), script.key, script.version, script.sha256),
         source.clone(),
         format!("Input: {input}"),
         format!("Files that it may read:{read}"),
@@ -97,9 +99,17 @@ fn shown(plan: &ScriptPlan) -> Vec<String> {
     ]
 }
 
+/// The name of a script's kind.
+fn words(language: ScriptLanguage) -> &'static str {
+    match language {
+        ScriptLanguage::JavaScript => "script",
+        ScriptLanguage::Python => "Python script",
+    }
+}
+
 /// The difference to the version before, if there is one.
 async fn difference(plan: &ScriptPlan, id: CampaignId, store: &Store) -> Result<Option<String>, ToolError> {
-    let versions = match store.artifact_versions(id, ArtifactType::JsScript, &plan.script.key).await {
+    let versions = match store.artifact_versions(id, plan.script.kind, &plan.script.key).await {
         Ok(versions) => versions,
         Err(CampaignError::Store(error)) => return Err(error.into()),
         Err(other) => return Err(ToolError::Refused(Refusal::new(RefusalCode::Gone, other.to_string()))),
@@ -124,7 +134,8 @@ impl Act for ReadScript {
             if self.presence.presences.of(self.presence.campaign, kit.clock.now()) == Presence::Away {
                 return Ok(Executed::Outcome(Outcome { refusal: Some(RefusalCode::Gone), ..Outcome::failed(NOBODY) }));
             }
-            let end = slot.run(doing.permit, &self.plan.source, &self.plan.input, &self.plan.contents).await;
+            let script = ScriptText { language: self.plan.language, source: &self.plan.source };
+            let end = slot.run(doing.permit, script, &self.plan.input, &self.plan.contents).await;
             let ran = self.ran(doing, end);
             let why = if ran.ok {
                 let mut unit = kit.store.begin(kit.clock.now()).await?;

@@ -72,7 +72,7 @@ impl Tool for ProposalTool {
             {
                 let plan = ScriptPlan::of(&state, &run.arguments).map_err(refused)?;
                 let watch = PresenceOf { campaign: id, presences: self.presences.clone() };
-                let (script, arguments) = ReadScript::of(proposal.clone(), plan, card, watch, store, asked.lease).await?;
+                let (script, arguments) = ReadScript::of(proposal.clone(), plan, card, watch, asked.kit(), asked.lease).await?;
                 return Ok(Prepared { context, arguments: Some(arguments), ..Prepared::new(script, effect) });
             }
             if let CampaignProposal::ExecuteTool(run) = &proposal

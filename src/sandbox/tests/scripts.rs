@@ -1,10 +1,12 @@
 //! Scripts of campaigns: they have input, files and log, and nothing else; each ends in bounded time.
 
 use super::*;
-use crate::sandbox::{ScriptEnd, ScriptLimits};
+use crate::domain::campaign::script::ScriptLanguage;
+use crate::sandbox::{ScriptEnd, ScriptLimits, ScriptText};
 
 async fn run(sandbox: &Sandbox, source: &str, input: Value, files: Value) -> ScriptEnd {
-    sandbox.script_slot().await.run(&permit(), source, &input, &files).await
+    let script = ScriptText { language: ScriptLanguage::JavaScript, source };
+    sandbox.script_slot().await.run(&permit(), script, &input, &files).await
 }
 
 async fn fails(sandbox: &Sandbox, source: &str) -> String {

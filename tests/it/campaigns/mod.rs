@@ -3,6 +3,7 @@
 mod browser;
 mod checklist;
 mod hostile;
+mod python;
 mod scripts;
 mod turns;
 

@@ -8,7 +8,7 @@ use crate::support::{call, text};
 
 const SUM: &str = "let sum = 0;\nfor (const line of files.people.trim().split('\\n').slice(1)) sum += Number(line.split(',')[input.column]);\nlog('summed');\nreturn sum";
 
-fn wants(script: &str) -> Value {
+pub(super) fn wants(script: &str) -> Value {
     json!([{"description": "Sum the ages", "requires": [{"kind": "script_succeeded", "artifact": script}]}])
 }
 
@@ -18,7 +18,7 @@ fn runs(script: &str) -> crate::support::Reply {
 }
 
 impl Desk {
-    async fn keep(&self, kind: &str, key: &str, content: &str) {
+    pub(super) async fn keep(&self, kind: &str, key: &str, content: &str) {
         let kept = json!({"type": kind, "key": key, "content": content});
         let (status, told) = self.ask(Method::POST, "/1/artifacts", Some(kept)).await;
         assert_eq!(status, 200, "{told}");
@@ -34,7 +34,7 @@ impl Desk {
     }
 
     /// The result of the newest call.
-    async fn came(&self) -> String {
+    pub(super) async fn came(&self) -> String {
         let log = self.get("/1/log?log=events&kind=cycle_ended").await;
         log.as_array().unwrap().last().unwrap()["payload"]["came"].as_str().unwrap().to_owned()
     }
@@ -174,7 +174,7 @@ async fn campaign_scripts_without_end_hold_up_no_other_campaign_and_a_pause_ends
 }
 
 #[tokio::test]
-async fn campaign_with_a_python_script_does_not_start_and_one_with_javascript_does() {
+async fn campaign_with_a_python_script_does_not_start_without_python_and_one_with_javascript_does() {
     let desk = Desk::start(super::two_tasks()).await;
     let (_, made) = desk.ask(Method::POST, "", Some(json!({"name": "Python", "tasks": wants("sum")}))).await;
     let keep = json!({"type": "python_script", "key": "sum", "content": "print(1)"});
@@ -182,7 +182,12 @@ async fn campaign_with_a_python_script_does_not_start_and_one_with_javascript_do
     desk.app.script([text("ready")]);
     let (status, refused) = desk.ask(Method::POST, "/2/start", None).await;
     assert_eq!(status, 409, "{refused}");
-    assert!(refused["error"].as_str().unwrap().contains("task 3 needs a Python script, and this version runs JavaScript only"));
+    assert!(
+        refused["error"]
+            .as_str()
+            .unwrap()
+            .contains("task 3 needs a Python script, and Python is not installed; install it with `level3 python install`")
+    );
     let keep = json!({"type": "js_script", "key": "sum", "content": "return 1"});
     assert_eq!(desk.ask(Method::POST, "/2/artifacts", Some(keep)).await.0, 200);
     desk.app.script([text("ready")]);
