@@ -3,6 +3,8 @@
 mod contact;
 mod ends;
 mod first;
+mod http;
+mod joint;
 mod kinds;
 mod measure;
 mod mock;
