@@ -201,7 +201,7 @@ pub fn start(folder: &Path) -> Value {
 
 /// An id as level3 chooses them.
 pub fn id_of(number: u32) -> String {
-    format!("{number:032x}")
+    format!("{number:032X}")
 }
 
 /// Waits until something is true.
