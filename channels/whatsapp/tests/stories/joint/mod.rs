@@ -14,8 +14,9 @@ use crate::mock::Mock;
 
 /// A binary of level3.
 fn binary(name: &str) -> PathBuf {
-    let folder = std::env::var_os("LEVEL3_PROGRAMS")
-        .expect("LEVEL3_PROGRAMS names no folder with the programs level3 and relay: `./run.sh test-channels` builds them and says where");
+    let folder = std::env::var_os("LEVEL3_PROGRAMS").expect(
+        "LEVEL3_PROGRAMS names no folder with the programs level3 and relay: `./run.sh test-channels` builds them and says where",
+    );
     let path = Path::new(&folder).join(name);
     assert!(path.is_file(), "{} is not there: `./run.sh test-channels` builds it", path.display());
     path
