@@ -100,7 +100,7 @@ async fn a_long_text_goes_in_parts_and_is_sent_when_the_last_one_is() {
     let (mock, home) = (Mock::start().await, Home::new());
     let (mut program, contact) = tokio::join!(Program::paired(&mock, &home), Contact::paired(&mock));
     let paragraph = "word ".repeat(500);
-    let long = vec![paragraph.trim(); 4].join("\n\n");
+    let long = [paragraph.trim(); 4].join("\n\n");
     program.send(9, THEIRS, &long).await;
     assert_eq!(program.answer(9).await["kind"], "sent");
     soon("all parts came", || contact.texts().len() == 4).await;

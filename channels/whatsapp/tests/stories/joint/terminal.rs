@@ -91,7 +91,7 @@ impl Terminal {
 fn modules(text: &str) -> Option<Vec<Vec<bool>>> {
     let is_row = |line: &&str| line.chars().count() > 20 && line.chars().all(|cell| " ▀▄█".contains(cell)) && line.contains('█');
     let lines: Vec<&str> = text.lines().collect();
-    let end = lines.iter().rposition(|line| is_row(line))? + 1;
+    let end = lines.iter().rposition(is_row)? + 1;
     let begin = lines[..end].iter().rposition(|line| !is_row(line))? + 1;
     let rows = &lines[begin..end];
     let wide = rows[0].chars().count();
