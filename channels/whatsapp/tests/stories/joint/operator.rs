@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -208,5 +209,34 @@ async fn an_order_is_one_task_and_its_answer_goes_once_if_level3_dies_and_if_the
     soon("the question", || owner.texts().iter().any(|text| text.contains("CONFIRMAR"))).await;
     assert_eq!(owner.texts().iter().filter(|text| *text == "It is Friday.").count(), 2, "{:?}", owner.texts());
     assert_eq!(zeta.states(), ["AWAITING_CONFIRMATION", "COMPLETED", "COMPLETED"]);
+    assert_eq!(terminal.interrupts().await.code(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "it measures, and proves nothing"]
+async fn measure() {
+    let folder = tempfile::tempdir().unwrap();
+    let mock = Mock::start().await;
+    let zeta = Zeta::new(folder.path(), &mock).await;
+    let mut terminal = zeta.start();
+    terminal.prints("Type `yes`").await;
+    let begun = Instant::now();
+    terminal.types("yes\n").await;
+    mock.scan(&terminal.scans().await, OURS, 1);
+    println!("QR code after the consent, with a new database: {} ms", begun.elapsed().as_millis());
+    let owner = Contact::paired(&mock).await;
+    let mut took = Vec::new();
+    for round in 1..=21 {
+        let begun = Instant::now();
+        owner.say("what day is it?").await;
+        soon("an answer", || owner.texts().len() == round).await;
+        took.push(begun.elapsed().as_millis());
+    }
+    took.sort_unstable();
+    println!("order to answer at the client: p50 {} ms, p95 {} ms", took[10], took[19]);
+    let begun = Instant::now();
+    owner.say("show me the screen").await;
+    owner.hears("a picture", |message| message.image_message.as_option().cloned()).await;
+    println!("order to picture at the client: {} ms", begun.elapsed().as_millis());
     assert_eq!(terminal.interrupts().await.code(), Some(0));
 }
