@@ -441,8 +441,8 @@ fn failing_tests_make_run_sh_fail() {
 fn test_channels_tests_the_package_outside_the_main_build() {
     let cargo = r#"case $1 in metadata) echo '{"target_directory":"/out","x":1}' ;; *) echo "cargo got: $*, programs: $LEVEL3_PROGRAMS." ;; esac"#;
     let xvfb = ("Xvfb", "exit 0");
-    let mut command = Bench::new("").bare(&[("cargo", cargo), CC, xvfb]);
-    let (code, lines) = Running::start(command.args(["test-channels", "both_ways"])).end();
+    let there = [("cargo", cargo), CC, xvfb];
+    let (code, lines) = Running::start(Bench::new("").bare(&there).args(["test-channels", "both_ways"])).end();
     assert!(code == 0 && lines.contains("cargo got: build --locked --bin level3 --bin relay, programs: ."), "{code}: {lines}");
     assert!(lines.contains("cargo got: test --locked --manifest-path channels/whatsapp/Cargo.toml"), "{lines}");
     assert!(lines.contains("--features test-server both_ways -- --test-threads 6, programs: /out/debug."), "{lines}");
