@@ -362,11 +362,15 @@ serve() {
   fi
   say "building level3 (minutes the first time, seconds later)"
   cargo build --release --locked
-  # Where cargo put it: CARGO_TARGET_DIR and cargo's own settings may say another folder than ./target.
   local target
-  target=$(cargo metadata --locked --no-deps --format-version 1 | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
+  target=$(target_folder)
   say "serving; Ctrl-C stops"
   supervise "$target/release/level3"
+}
+
+# Where cargo puts what it builds: CARGO_TARGET_DIR and cargo's own settings may say another folder than ./target.
+target_folder() {
+  cargo metadata --locked --no-deps --format-version 1 | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p'
 }
 
 run_tests() {
@@ -380,11 +384,17 @@ run_tests() {
 }
 
 # The programs in channels/ are packages of their own (channels/whatsapp/README.md says why), so `cargo test` does not reach them. Their stories
-# mostly wait, each for its own program: many at a time.
+# mostly wait, each for its own program: many at a time. Some run level3 itself, whose clock only a debug build lets them turn.
 test_channels() {
+  local target
   need_rust
-  say "building and testing channels/whatsapp: minutes the first time"
-  cargo test --locked --manifest-path channels/whatsapp/Cargo.toml --features test-server "$@" -- --test-threads 6
+  need_postgres
+  have Xvfb || { add "$(manager)" xvfb && have Xvfb; } || die "the story about the screen needs Xvfb, which could not be installed: put it on PATH by hand"
+  say "building level3, then building and testing channels/whatsapp: minutes the first time"
+  cargo build --locked --bin level3 --bin relay
+  target=$(target_folder)
+  LEVEL3_PROGRAMS="$target/debug" \
+    cargo test --locked --manifest-path channels/whatsapp/Cargo.toml --features test-server "$@" -- --test-threads 6
 }
 
 cd -P "$(dirname "${BASH_SOURCE[0]}")"

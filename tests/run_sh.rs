@@ -439,14 +439,17 @@ fn failing_tests_make_run_sh_fail() {
 
 #[test]
 fn test_channels_tests_the_package_outside_the_main_build() {
-    let (code, lines) = Running::start(Bench::new("").bare(&[CARGO, CC]).args(["test-channels", "both_ways"])).end();
-    assert!(
-        code == 0 && lines.contains("cargo got: test --locked --manifest-path channels/whatsapp/Cargo.toml"),
-        "{code}: {lines}"
-    );
-    assert!(lines.contains("--features test-server both_ways -- --test-threads"), "{lines}");
-    let (code, lines) = Running::start(Bench::new("").bare(&[("cargo", "exit 101"), CC]).arg("test-channels")).end();
+    let cargo = r#"case $1 in metadata) echo '{"target_directory":"/out","x":1}' ;; *) echo "cargo got: $*, programs: $LEVEL3_PROGRAMS." ;; esac"#;
+    let xvfb = ("Xvfb", "exit 0");
+    let there = [("cargo", cargo), CC, xvfb];
+    let (code, lines) = Running::start(Bench::new("").bare(&there).args(["test-channels", "both_ways"])).end();
+    assert!(code == 0 && lines.contains("cargo got: build --locked --bin level3 --bin relay, programs: ."), "{code}: {lines}");
+    assert!(lines.contains("cargo got: test --locked --manifest-path channels/whatsapp/Cargo.toml"), "{lines}");
+    assert!(lines.contains("--features test-server both_ways -- --test-threads 6, programs: /out/debug."), "{lines}");
+    let (code, lines) = Running::start(Bench::new("").bare(&[("cargo", "exit 101"), CC, xvfb]).arg("test-channels")).end();
     assert_eq!(code, 101, "{lines}");
+    let (code, lines) = Running::start(Bench::new("").bare(&[CARGO, CC, ("id", "echo 1000")]).arg("test-channels")).end();
+    assert!(code == 1 && lines.contains("needs Xvfb, which could not be installed"), "{code}: {lines}");
 }
 
 #[test]

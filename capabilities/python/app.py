@@ -93,7 +93,7 @@ def refusing(what):
 
 
 class Disk:
-    """What `open` reaches: the files of the run, and a `/tmp` in memory."""
+    """The files that `open` reaches: those of the run, and a `/tmp` in memory."""
 
     def __init__(self, files):
         self.files = {name: text.encode() for name, text in files.items()}
@@ -169,7 +169,7 @@ class Written(io.BytesIO):
 
 
 class Lines(io.TextIOBase):
-    """What is printed goes to the log, line by line."""
+    """The printed text goes to the log, line by line."""
 
     def __init__(self):
         self.begun = ""

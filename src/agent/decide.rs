@@ -97,6 +97,10 @@ impl Agent {
             Some(contact) => pictures::of_contact(&self.media, &contact.images, sees).await,
             None => pictures::load(&self.store, gathered.exchanges(), sees).await?,
         };
+        let shot = match turn.law.profile.operates {
+            true => pictures::of_screen(&self.media, gathered.exchanges(), sees).await,
+            false => None,
+        };
         let offered = std::mem::take(&mut gathered.offered);
         let gathered: &'g Gathered = gathered;
 
@@ -122,7 +126,7 @@ impl Agent {
             Some(_) if owes => Some(NOTHING_DONE),
             _ => None,
         };
-        let last = no_call.map(|told| Entry::User(told.to_owned())).into_iter().collect();
+        let last = shot.into_iter().chain(no_call.map(|told| Entry::User(told.to_owned()))).collect();
         let mut conversation =
             Conversation::new(turn.lease.conversation, system, &gathered.history, &gathered.pictures, coach, last)
                 .behind(gathered.contact.as_ref().map(|contact| (contact.transcript.as_str(), contact.images.as_slice())))

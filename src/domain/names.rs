@@ -11,5 +11,7 @@ pub const MANAGE_TASKS: &str = "manage_tasks";
 pub const RESTART: &str = "restart";
 /// Overwrites a script of the operator; its impact is systemic, whatever a model says.
 pub const UPDATE_SCRIPT: &str = "update_script";
+/// Takes a picture of the screen.
+pub const TAKE_SCREENSHOT: &str = "take_screenshot";
 /// Orders conversations with contacts. It is there only if a rule allows it.
 pub const RELAY: &str = "relay";

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::turn::text_enum;
-use super::{ApprovalState, Shown, TurnState, Words};
+use super::{ApprovalState, DecidingWords, Shown, TurnState, Words};
 
 /// The most bytes of the global context, as compact JSON.
 pub const MOST_CONTEXT: usize = 8 << 10;
@@ -169,18 +169,25 @@ pub const NOTHING_WAITS: &str = "Nothing waits for a confirmation now, so nothin
 /// The answer to a word that came from another number than the order.
 pub const ANOTHERS: &str =
     "The question that waits belongs to another number's task; only that number, the page or the command line decides.";
+/// The answer to a plain yes, if the question that waits wants more.
+pub const NOT_ENOUGH: &str =
+    "A plain yes is not enough for this one. Answer CONFIRMAR to allow it, or CANCELAR to abort the task.";
 /// The answer to an edited or deleted message.
 pub const NO_EDITS: &str = "Edited and deleted messages are not orders, and they decide nothing. Send a new message.";
 
 /// True if a message is nothing but words made to decide: they are never an order.
 pub fn only_decides(message: &str) -> bool {
-    let words = Words {
-        approve: ["CONFIRMAR", "CONFIRM"].map(str::to_owned).to_vec(),
-        deny: ["CANCELAR", "CANCEL"].map(str::to_owned).to_vec(),
-        fillers: Vec::new(),
-        others_decline: false,
-    };
-    words.heard(message).is_some()
+    words(&["CONFIRMAR", "CONFIRM"], &["CANCELAR", "CANCEL"]).heard(message).is_some()
+}
+
+/// True if a message is nothing but a plain yes. It allows what has little effect; while something waits it is never an order.
+pub fn plain_yes(message: &str) -> bool {
+    words(DecidingWords::HOUSE.yes, &[]).heard(message).is_some()
+}
+
+fn words(approve: &[&str], deny: &[&str]) -> Words {
+    let owned = |words: &[&str]| words.iter().copied().map(str::to_owned).collect();
+    Words { approve: owned(approve), deny: owned(deny), fillers: Vec::new(), others_decline: false }
 }
 
 #[cfg(test)]

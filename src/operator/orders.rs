@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 
 use super::Operator;
 use crate::channels::{NewOrder, Orders};
-use crate::domain::operator::{ANOTHERS, NO_EDITS, NOTHING_WAITS, OrderSource, only_decides, place};
+use crate::domain::operator::{ANOTHERS, NO_EDITS, NOT_ENOUGH, NOTHING_WAITS, OrderSource, only_decides, place, plain_yes};
 use crate::domain::relay::{MOST_TEXT_IN, MediaNote, plain_text};
 use crate::domain::{ConversationId, Heard};
 use crate::store::{NewMessage, OperatorWords, StoreError};
@@ -66,21 +66,24 @@ impl OperatorOrders {
         if store.decided_by(conversation, message.client_id.unwrap_or_default()).await? {
             return Ok(true);
         }
-        if let Some(question) = theirs.question(conversation, now).await?
-            && let Some(heard @ (Heard::Yes | Heard::No)) = question.words.heard(said)
-        {
-            let asked = store.asked_operator(conversation).await?;
-            let own = asked.is_some_and(|asked| asked.address == order.from && asked.channel == order.channel);
-            if !own {
-                self.answer(conversation, order, "late", ANOTHERS).await?;
-                return Ok(true);
-            }
-            if theirs.answer(&question, heard, &message, now).await?.is_some() {
-                return Ok(true);
+        if let Some(question) = theirs.question(conversation, now).await? {
+            let heard = question.words.heard(said).filter(|heard| *heard != Heard::SomethingElse);
+            if heard.is_some() || plain_yes(said) {
+                let asked = store.asked_operator(conversation).await?;
+                let own = asked.is_some_and(|asked| asked.address == order.from && asked.channel == order.channel);
+                let Some(heard) = heard.filter(|_| own) else {
+                    self.answer(conversation, order, "late", if own { NOT_ENOUGH } else { ANOTHERS }).await?;
+                    return Ok(true);
+                };
+                if theirs.answer(&question, heard, &message, now).await?.is_some() {
+                    return Ok(true);
+                }
             }
         }
         let late = match store.last_question(conversation).await? {
-            Some((words, ended)) => now - ended < LATE && matches!(words.heard(said), Some(Heard::Yes | Heard::No)),
+            Some((words, ended)) => {
+                now - ended < LATE && (plain_yes(said) || matches!(words.heard(said), Some(Heard::Yes | Heard::No)))
+            }
             None => false,
         };
         if only_decides(said) || late {

@@ -30,11 +30,15 @@ pub fn given(folder: &Path) -> bool {
     consent.is_some_and(|consent| consent.text == TEXT)
 }
 
-/// Shows the text, asks unless `accept_risk` is set, and records a yes. True if there is one.
+/// Shows the text, asks unless `accept_risk` is set, and records a yes. True if there is one. A text that was agreed to
+/// already is neither shown nor asked about again.
 ///
 /// # Errors
 /// The words cannot be shown or read, or the record cannot be written.
 pub fn ask(folder: &Path, accept_risk: bool, now: &str, input: &mut impl BufRead, output: &mut impl Write) -> io::Result<bool> {
+    if given(folder) {
+        return Ok(true);
+    }
     writeln!(output, "{TEXT}")?;
     if !accept_risk {
         write!(output, "Type `{YES}` to go on, anything else to leave it: ")?;

@@ -148,7 +148,7 @@ async fn upload(shared: &Shared, client: &Client, file: &OutgoingFile, caption: 
     })
 }
 
-/// level3's id as WhatsApp writes ids.
+/// level3's id as WhatsApp writes ids, in upper case. level3 writes its own so, too: what the program says later about a message has this form.
 fn wire(id: &str) -> String {
     id.to_uppercase()
 }
@@ -170,7 +170,7 @@ pub fn acknowledged(shared: &Shared, ack: &ServerAck) {
     {
         log::error!("the journal cannot be written: {error}");
     }
-    let id = ack.id.to_lowercase();
+    let id = ack.id.clone();
     let unheard = shared.acknowledge(&ack.id, answer).filter(|_| shared.journal().is_ours(&ack.id));
     match unheard {
         Some(Ack::Taken) => shared.reports.say(&Report::Sent { id }),
@@ -190,7 +190,7 @@ pub fn receipt(shared: &Shared, receipt: &Receipt) {
         _ => return,
     };
     for id in receipt.message_ids.iter().filter(|id| shared.journal().is_ours(id)) {
-        shared.reports.say(&Report::Receipt { id: id.to_lowercase(), state });
+        shared.reports.say(&Report::Receipt { id: id.clone(), state });
     }
 }
 

@@ -20,6 +20,16 @@ fn only_the_words_made_to_decide_are_never_an_order() {
 }
 
 #[test]
+fn a_plain_yes_is_one_in_any_language_and_nothing_more() {
+    for yes in ["yes", "Sí!", " ja. ", "approve"] {
+        assert!(plain_yes(yes), "{yes}");
+    }
+    for other in ["CONFIRMAR", "no", "yes?", "yes, and delete everything", ""] {
+        assert!(!plain_yes(other), "{other}");
+    }
+}
+
+#[test]
 fn the_global_context_is_an_object_of_eight_kibibytes_at_most() {
     assert_eq!(fits(&json!([1])), Err(ContextRefused::NoObject));
     let of = |bytes: usize| json!({ "a": "x".repeat(bytes - 8) });

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::channels::put_media;
-use crate::domain::{Effect, Outcome, Refusal, RefusalCode, ToolSpec};
+use crate::domain::{Effect, Outcome, Refusal, RefusalCode, TAKE_SCREENSHOT, ToolSpec};
 use crate::store::{OperatorWords, StoreError};
 use crate::tools::kit::Kit;
 use crate::tools::screen::DesktopScreen;
@@ -48,7 +48,7 @@ impl TakeScreenshot {
 
 impl Tool for TakeScreenshot {
     fn spec(&self) -> ToolSpec {
-        spec::<Caption>("take_screenshot", DESCRIPTION)
+        spec::<Caption>(TAKE_SCREENSHOT, DESCRIPTION)
     }
 
     fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {

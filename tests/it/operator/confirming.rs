@@ -91,6 +91,35 @@ async fn an_order_that_begins_with_confirmar_decides_nothing() {
 }
 
 #[tokio::test]
+async fn a_plain_yes_allows_what_has_little_effect_and_is_told_when_it_is_not_enough() {
+    let desk = asked().await;
+    desk.app.script([text("None.")]);
+    desk.order("yes").await;
+    assert_eq!(desk.heard(2).await, "None.");
+    // A new power wants the word that was made for it.
+    let write = json!({
+        "name": "keep", "description": "Keeps a word.",
+        "code": "export default async function keep(params) { await host.kv.set('word', params.word); return params.word; }",
+        "parameters_schema": {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]},
+        "grants": {"kv": {}},
+        "tests": [{"params": {"word": "a"}, "expect": "a", "answers": [{"ok": null}]}],
+    });
+    desk.app.script([call("create_script", write), super::harmless()]);
+    desk.order("write a script that keeps a word").await;
+    assert!(desk.heard(3).await.contains("Answer CONFIRMAR"));
+    desk.order("Yes!").await;
+    assert!(desk.heard(4).await.contains("A plain yes is not enough"));
+    assert_eq!((desk.states().await, desk.carried_out().await), (vec!["COMPLETED".into(), "AWAITING_CONFIRMATION".into()], 1));
+    desk.app.script([text("Written.")]);
+    desk.order("CONFIRMAR").await;
+    desk.heard(5).await;
+    // Late, though the question did not know the word.
+    desk.order("sí").await;
+    assert!(desk.heard(6).await.contains("Nothing waits for a confirmation"));
+    assert_eq!((desk.tasks().await.len(), desk.carried_out().await), (2, 2));
+}
+
+#[tokio::test]
 async fn page_and_command_line_decide_as_well() {
     let desk = asked().await;
     desk.app.script([text("None.")]);

@@ -2,6 +2,9 @@
 
 use std::process::{Child, Command, Stdio};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use level3::model::Entry;
 use reqwest::Method;
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -94,6 +97,30 @@ async fn media_saved_in_zeta_media() {
     let bytes = shown.bytes().await.unwrap();
     let fingerprint: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(fingerprint, name);
+}
+
+#[tokio::test]
+async fn a_planner_that_sees_is_shown_the_newest_picture_of_its_task() {
+    let Some(display) = Display::start().await else { return };
+    let desk = display.desk().await;
+    desk.app.script.sees();
+    desk.app.script([call("take_screenshot", json!({})), harmless(), text("It is black.")]);
+    desk.order("what is on the screen?").await;
+    desk.heard(2).await;
+    let requests = desk.app.script.requests();
+    let Some(Entry::UserWithImages { content, images }) = requests.last().unwrap().entries.last() else {
+        panic!("{:?}", requests.last())
+    };
+    assert!(content.contains("take_screenshot") && images.len() == 1, "{content}");
+    let bytes = std::fs::read(desk.home().join("media").join(&images[0].image.sha256)).unwrap();
+    assert_eq!(&*images[0].url, format!("data:image/png;base64,{}", STANDARD.encode(bytes)));
+    // The next task begins without it.
+    desk.app.script([text("Friday.")]);
+    desk.order("what day is it?").await;
+    desk.heard(3).await;
+    let requests = desk.app.script.requests();
+    let seen = requests.last().unwrap().entries.iter().any(|entry| matches!(entry, Entry::UserWithImages { .. }));
+    assert!(!seen, "{:?}", requests.last());
 }
 
 #[tokio::test]

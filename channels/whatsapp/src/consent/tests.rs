@@ -22,6 +22,8 @@ fn only_a_typed_yes_is_recorded_with_time_and_text() {
     assert!(given(folder.path()));
     let record: Consent = serde_json::from_slice(&std::fs::read(folder.path().join("consent.json")).unwrap()).unwrap();
     assert_eq!(record, Consent { at: NOW.into(), how: "typed".into(), text: TEXT.into() });
+    // Asked once, and not at each start.
+    assert_eq!(asked(folder.path(), false, ""), (true, String::new()));
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn a_short_text_is_one_part() {
 #[test]
 fn a_long_text_is_cut_at_the_ends_of_paragraphs() {
     let paragraph = "word ".repeat(300);
-    let text = vec![paragraph.trim(); 10].join("\n\n");
+    let text = [paragraph.trim(); 10].join("\n\n");
     let parts = parts(&text);
     assert_eq!(parts.len(), 5);
     assert!(parts.iter().all(|part| part.chars().count() <= LONGEST && part.ends_with("word")));

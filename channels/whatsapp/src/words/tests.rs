@@ -31,7 +31,7 @@ fn about(id: &str, kind: Type, edited: Option<wa::Message>) -> wa::Message {
 #[test]
 fn text_is_read_bare_and_wrapped() {
     assert_eq!(read(&text("hi")).unwrap().text.as_deref(), Some("hi"));
-    let inner = wa::message::FutureProofMessage { message: MessageField::some(text("gone soon")), ..Default::default() };
+    let inner = wa::message::FutureProofMessage { message: MessageField::some(text("gone soon")) };
     let wrapped = wa::Message { ephemeral_message: MessageField::some(inner), ..Default::default() };
     assert_eq!(read(&wrapped).unwrap().text.as_deref(), Some("gone soon"));
 }

@@ -67,6 +67,11 @@ impl Contact {
         Self::with(mock, THEIRS, 1).await
     }
 
+    /// Anybody else who is online.
+    pub async fn of(mock: &Mock, number: &str) -> Self {
+        Self::with(mock, number, 1).await
+    }
+
     /// The phone of our own account.
     pub async fn own_phone(mock: &Mock) -> Self {
         Self::with(mock, OURS, 2).await

@@ -31,12 +31,12 @@ async fn sent_is_said_when_the_server_says_so_and_not_before() {
     let (mock, home) = (Mock::start().await, Home::new());
     let (mut program, contact) = tokio::join!(Program::paired(&mock, &home), Contact::paired(&mock));
     mock.be_silent(OURS);
-    program.send(1, THEIRS, "are you there?").await;
+    program.send(0xF00, THEIRS, "are you there?").await;
     contact.hears_text("are you there?").await;
     program.listens().await;
     assert!(!program.has_said("sent"), "nobody knows yet");
     mock.speak(OURS);
-    assert_eq!(program.answer(1).await["kind"], "sent");
+    assert_eq!(program.answer(0xF00).await["kind"], "sent");
 }
 
 #[tokio::test]

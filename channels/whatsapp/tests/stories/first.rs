@@ -27,12 +27,12 @@ async fn a_phone_scans_the_code_and_text_goes_both_ways() {
     soon("the message is acknowledged", || mock.unacknowledged(DEVICE) == 0).await;
 
     program.order(json!({"kind": "typing", "to": format!("+{THEIRS}"), "on": true})).await;
-    program.send(7, THEIRS, "soy **Relay**").await;
-    assert_eq!(program.answer(7).await["kind"], "sent");
-    assert_eq!(contact.hears_text("soy *Relay*").await, "00000000000000000000000000000007");
+    program.send(0xABC, THEIRS, "soy **Relay**").await;
+    assert_eq!(program.answer(0xABC).await["kind"], "sent");
+    assert_eq!(contact.hears_text("soy *Relay*").await, "00000000000000000000000000000ABC");
     soon("typing was shown", || mock.seen("<chatstate") == 1).await;
     let receipt = program.ever(|line| line["kind"] == "receipt").await;
-    assert_eq!((&receipt["id"], &receipt["state"]), (&json!(id_of(7)), &json!("delivered")));
+    assert_eq!((&receipt["id"], &receipt["state"]), (&json!(id_of(0xABC)), &json!("delivered")));
     assert!(program.close().await.success());
 }
 

@@ -11,7 +11,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use crate::mock::Mock;
 
 /// How long anything may take: debug builds on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The number of the account that the program is linked with.
 pub const OURS: &str = "4915100000001";
@@ -201,16 +201,22 @@ pub fn start(folder: &Path) -> Value {
 
 /// An id as level3 chooses them.
 pub fn id_of(number: u32) -> String {
-    format!("{number:032x}")
+    format!("{number:032X}")
 }
 
 /// Waits until something is true.
-pub async fn soon(what: &str, mut is: impl FnMut() -> bool) {
-    for _ in 0..2400 {
+pub async fn soon(what: &str, is: impl FnMut() -> bool) {
+    assert!(comes(is).await, "it never came to: {what}");
+}
+
+/// The same; false if it has not come in time.
+pub async fn comes(mut is: impl FnMut() -> bool) -> bool {
+    let end = tokio::time::Instant::now() + PATIENCE;
+    while tokio::time::Instant::now() < end {
         if is() {
-            return;
+            return true;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    panic!("it never came to: {what}");
+    false
 }

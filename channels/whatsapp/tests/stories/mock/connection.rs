@@ -78,7 +78,7 @@ impl Mock {
                 ("companion_enc_static", String::new()),
                 ("location", "lo".to_owned()),
             ])
-            .attr("lid", &jid(&format!("9{user}@lid")))
+            .attr("lid", jid(&format!("9{user}@lid")))
             .build();
         to_client.send(success)?;
         self.state().online.insert(device.to_owned(), to_client.clone());

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use wacore::net::{HttpClient, HttpRequest, HttpResponse};
+
+use crate::http;
 
 /// The files, by their paths.
 #[derive(Clone)]
@@ -55,34 +56,10 @@ impl Files {
         }
     }
 
-    /// One request for each connection.
     async fn serve(&self, mut socket: TcpStream) -> std::io::Result<()> {
-        let mut read = Vec::new();
-        let end = loop {
-            if let Some(end) = read.windows(4).position(|four| four == b"\r\n\r\n") {
-                break end + 4;
-            }
-            if socket.read_buf(&mut read).await? == 0 {
-                return Ok(());
-            }
-        };
-        let head = String::from_utf8_lossy(&read[..end]).into_owned();
-        let header = |line: &str| {
-            line.to_lowercase().strip_prefix("content-length:").map(|length| length.trim().parse::<usize>().unwrap())
-        };
-        let length: usize = head.lines().find_map(header).unwrap_or_default();
-        while read.len() < end + length {
-            if socket.read_buf(&mut read).await? == 0 {
-                return Ok(());
-            }
-        }
-        let mut first = head.split_whitespace();
-        let (method, path) = (first.next().unwrap_or_default(), first.next().unwrap_or_default());
-        let (status, body) = self.answer(method, path, read[end..].to_vec());
-        let head = format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
-        socket.write_all(head.as_bytes()).await?;
-        socket.write_all(&body).await?;
-        socket.shutdown().await
+        let Some(request) = http::read(&mut socket).await? else { return Ok(()) };
+        let (status, body) = self.answer(&request.method, &request.path, request.body);
+        http::answer(&mut socket, status, "application/octet-stream", &body).await
     }
 }
 

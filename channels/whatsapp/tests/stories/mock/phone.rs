@@ -60,8 +60,8 @@ fn sealed(signed: &[u8], secret: &[u8]) -> Vec<u8> {
 
 fn paired(identity: &[u8], number: &str, device: u16) -> Node {
     let names = NodeBuilder::new("device")
-        .attr("jid", &jid(&format!("{number}:{device}@{SERVER}")))
-        .attr("lid", &jid(&format!("9{number}:{device}@lid")))
+        .attr("jid", jid(&format!("{number}:{device}@{SERVER}")))
+        .attr("lid", jid(&format!("9{number}:{device}@lid")))
         .build();
     let success = NodeBuilder::new("pair-success")
         .children([

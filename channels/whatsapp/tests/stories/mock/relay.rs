@@ -41,7 +41,7 @@ impl Mock {
         let Some(to) = jid_of(node, "to").filter(|_| delivery) else { return };
         let user = device.split(':').next().unwrap_or(device);
         let receipt =
-            NodeBuilder::new("receipt").attrs([("id", id), ("t", now())]).attr("from", &jid(&format!("{user}@{SERVER}")));
+            NodeBuilder::new("receipt").attrs([("id", id), ("t", now())]).attr("from", jid(&format!("{user}@{SERVER}")));
         if let Some(socket) = self.state().online.get(&format!("{}:1", number(&to))) {
             let _ = socket.send(receipt.build());
         }
@@ -78,13 +78,13 @@ impl Mock {
             }
             let mut state = self.state();
             let name = if state.hidden.iter().any(|hidden| hidden == user) {
-                passed = passed.attr("sender_pn", &jid(&format!("{user}@{SERVER}")));
+                passed = passed.attr("sender_pn", jid(&format!("{user}@{SERVER}")));
                 jid(&format!("9{user}@lid"))
             } else {
                 jid(&format!("{user}@{SERVER}"))
             };
             passed = match state.in_group.get(user) {
-                Some(group) => passed.attr("from", &jid(group)).attr("participant", &name),
+                Some(group) => passed.attr("from", jid(group)).attr("participant", &name),
                 None => passed.attr("from", &name),
             };
             let mut children = vec![envelope];

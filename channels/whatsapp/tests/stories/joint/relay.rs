@@ -1,0 +1,144 @@
+//! Relay, whole: `relay` sets itself up with this program, writes to a contact who has a real client, follows up when they fall silent, and gives up.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::model::{Model, asks_for, says};
+use super::terminal::Terminal;
+use super::{binary, free_address, program, script};
+use crate::contact::{Contact, THEIRS};
+use crate::mock::Mock;
+use crate::program::{OURS, comes, soon};
+
+/// The agent's words, one for each turn.
+const WORDS: [&str; 3] = ["Hello, when could I see the flat?", "Friday is fine. And the address?", "Are you still there?"];
+
+/// A folder of Relay, whose server believes in the time that the story sets.
+struct Office {
+    folder: TempDir,
+    server: PathBuf,
+    model: Model,
+}
+
+impl Office {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let shift = folder.path().join("shift");
+        std::fs::write(&shift, "0").unwrap();
+        let body = format!("LEVEL3_CLOCK_SHIFT=$(cat '{}') exec '{}' \"$@\"", shift.display(), binary("level3").display());
+        let server = script(folder.path().join("level3"), &body);
+        let turns = AtomicUsize::new(0);
+        let decide = move |messages: &[Value]| {
+            if messages.last().is_some_and(|message| message["role"] == "tool") {
+                return says("");
+            }
+            asks_for("send_message", &json!({"text": WORDS[turns.fetch_add(1, Ordering::SeqCst)]}))
+        };
+        Self { folder, server, model: Model::start(decide).await }
+    }
+
+    fn settings(&self) -> [(&'static str, String); 2] {
+        let home = self.folder.path().join("relay");
+        [("RELAY_HOME", home.display().to_string()), ("LEVEL3_BIN", self.server.display().to_string())]
+    }
+
+    fn relay(&self, arguments: &[&str]) -> std::process::Output {
+        let mut command = Command::new(binary("relay"));
+        command.args(arguments).env_clear().env("PATH", std::env::var("PATH").unwrap_or_default()).envs(self.settings());
+        command.current_dir(self.folder.path()).stdin(Stdio::null()).output().unwrap()
+    }
+
+    /// The words of a command that does it.
+    fn done(&self, arguments: &[&str]) -> String {
+        let ran = self.relay(arguments);
+        assert!(ran.status.success(), "{arguments:?}: {ran:?}");
+        String::from_utf8(ran.stdout).unwrap()
+    }
+
+    fn told(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.done(&[&["--json"], arguments].concat())).unwrap()
+    }
+
+    /// Waits until so many messages of the transcript are with the contact.
+    async fn delivered(&self, id: &str, many: usize) {
+        let mut transcript = Value::Null;
+        let all = comes(|| {
+            transcript = self.told(&["transcript", id]);
+            transcript["messages"].as_array().unwrap().iter().filter(|message| message["delivery"] == "delivered").count() == many
+        });
+        assert!(all.await, "{many} messages delivered of {transcript:#}");
+    }
+
+    /// The daemon stops, so many seconds of the story go by, and it starts again.
+    fn later(&self, seconds: u32) {
+        self.done(&["stop"]);
+        std::fs::write(self.folder.path().join("shift"), seconds.to_string()).unwrap();
+        self.done(&["start"]);
+    }
+}
+
+impl Drop for Office {
+    fn drop(&mut self) {
+        // A story that failed leaves no daemon behind.
+        let _ = self.relay(&["stop"]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn relay_writes_to_a_contact_follows_up_and_gives_up() {
+    let (mock, office) = (Mock::start().await, Office::new().await);
+    let program = program(office.folder.path(), &mock);
+    let init = format!(
+        "{} init --channel whatsapp --whatsapp-program {} --listen {} --base-url {} --model scripted \
+         --pace quiet_from=00:00 --pace quiet_until=00:00 --i-know",
+        binary("relay").display(),
+        program.display(),
+        free_address(),
+        office.model.base_url()
+    );
+    let settings = office.settings();
+    let settings: Vec<_> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let mut terminal = Terminal::run(&init, office.folder.path(), &settings);
+    terminal.prints("Type `yes`").await;
+    terminal.types("yes\n").await;
+    mock.scan(&terminal.scans().await, OURS, 1);
+    assert_eq!(terminal.ends().await.code(), Some(0), "{}", terminal.text());
+
+    let contact = Contact::paired(&mock).await;
+    let number = format!("+{THEIRS}");
+    let id = office.done(&[
+        "create",
+        "--contact",
+        &number,
+        "--objective",
+        "Arrange a viewing of the flat",
+        "--todo",
+        "Ask for a time",
+        "--heartbeat",
+        "1h",
+        "--max-follow-ups",
+        "1",
+    ]);
+    let id = id.trim();
+    contact.hears_text(WORDS[0]).await;
+    contact.say("Friday at three would be fine.").await;
+    contact.hears_text(WORDS[1]).await;
+    office.delivered(id, 2).await;
+    let transcript = office.told(&["transcript", id]).to_string();
+    assert!(transcript.contains("Friday at three would be fine."), "{transcript}");
+
+    // Silence: one follow-up, and at last the end. The session stays, so no code is shown any more.
+    office.later(3_700);
+    contact.hears_text(WORDS[2]).await;
+    office.delivered(id, 3).await;
+    assert_eq!(office.told(&["get", id])["follow_ups"], 1);
+    office.later(7_600);
+    soon("it gives up", || office.told(&["get", id])["state"] == "ABANDONED").await;
+    assert_eq!(contact.texts(), WORDS);
+    assert_eq!(mock.seen("a device wants to be paired"), 2, "the program's and the contact's");
+    office.done(&["stop"]);
+}
