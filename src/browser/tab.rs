@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use futures::future;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -21,6 +22,8 @@ use crate::domain::campaign::page::{PageHosts, PageNode, PageReading};
 const MOST_FRAMES: usize = 20;
 /// A page that does not go anywhere in this time stays.
 const QUIET: Duration = Duration::from_millis(400);
+/// A tab that is seen has drawn itself in this time.
+const DRAWN: Duration = Duration::from_millis(200);
 /// A page has this long to load; then it is taken as it is.
 const LOAD: Duration = Duration::from_secs(15);
 
@@ -246,13 +249,23 @@ impl Tab {
         Ok((trees, title))
     }
 
+    /// A tab in the background draws nothing for one request, and both for two (Chromium 156): the second is made if the first takes long.
+    async fn taken(&self) -> Result<Value, CdpFault> {
+        let ask = || Box::pin(self.call("Page.captureScreenshot", json!({ "format": "png" })));
+        let mut first = ask();
+        match timeout(DRAWN, &mut first).await {
+            Ok(taken) => taken,
+            Err(_) => future::select(first, ask()).await.factor_first().0,
+        }
+    }
+
     /// A picture of what is seen of the page, as PNG.
     pub(super) async fn picture(&mut self, hosts: &PageHosts) -> Result<Vec<u8>, BrowserError> {
         let document = self.held_to(hosts).await.map_err(CdpFault::before)?;
         if document.address == "about:blank" {
             return Err(BrowserError::Refused("no page is open; propose browser_open".to_owned()));
         }
-        let taken = self.call("Page.captureScreenshot", json!({ "format": "png" })).await.map_err(CdpFault::before)?;
+        let taken = self.taken().await.map_err(CdpFault::before)?;
         let bytes = taken["data"].as_str().and_then(|data| STANDARD.decode(data).ok());
         bytes.ok_or_else(|| BrowserError::Refused("the browser gave no picture".to_owned()))
     }

@@ -48,6 +48,9 @@ fn tasks(word: &str, name: &str, site: &Site) -> Value {
 
 /// The model's answer in a campaign's conversation, by what the snapshot shows alone. `None` if it is asked elsewhere.
 pub fn answer(messages: &[Value]) -> Option<Value> {
+    if messages.iter().any(|message| message["content"] == "Answer with the word: ready") {
+        return Some(json!({"role": "assistant", "content": "ready"}));
+    }
     let shown =
         messages.iter().filter_map(|message| message["content"].as_str()).find(|content| content.starts_with("# Campaign "))?;
     let task = shown.lines().find_map(|line| line.strip_prefix("task ")?.strip_suffix(", still unproven:"))?;
@@ -101,7 +104,8 @@ impl Person<'_> {
             let hosts = json!({"hosts": [self.site.address.to_string()]}).to_string();
             let setting = json!({"type": "environment", "key": "environment", "content": hosts});
             self.ask(Method::POST, &format!("/campaigns/{}/artifacts", made["id"]), Some(setting)).await?;
-            self.ask(Method::POST, &format!("/campaigns/{}/start", made["id"]), None).await?;
+            let started = self.ask(Method::POST, &format!("/campaigns/{}/start", made["id"]), None).await?;
+            assert_eq!(started["status"], "active", "{started}");
         }
         Some(())
     }
@@ -156,14 +160,14 @@ async fn death_at_every_point_of_a_cycle_loses_nothing_and_repeats_nothing() {
     let chromium = Chromium::start().await;
     let site = Site::start().await;
     let mut rig = Rig::on(elsewhere("campaigns").await).await;
-    let socket = chromium.as_ref().map_or("", |chromium| &*chromium.socket).to_owned();
+    let browser = chromium.as_ref().map(|chromium| ("LEVEL3_BROWSER", &*chromium.socket));
     let deaths: Vec<_> = DEATHS.iter().filter(|(_, word)| *word == "notes" || chromium.is_some()).collect();
     let rounds = number("CHAOS_POINTS", 1) * ROUNDS;
     let mut orders = BTreeMap::new();
     for round in 0..rounds {
         for (place, (point, word)) in deaths.iter().enumerate() {
             let (armed, name) = (format!("{point}:abort:1"), format!("{word}-{round}-{place}"));
-            assert!(rig.start(&[("LEVEL3_FAILPOINT", &armed), ("LEVEL3_BROWSER", &socket)]).await, "{}", rig.process().log());
+            assert!(rig.start(&settings(browser, Some(&armed))).await, "{}", rig.process().log());
             orders.insert(name.clone(), *word);
             crate::support::in_time(&armed, Person { rig: &rig, site: &site }.die(&name, word)).await;
             let (ended, log) = rig.wait_for_end().await;
@@ -173,7 +177,7 @@ async fn death_at_every_point_of_a_cycle_loses_nothing_and_repeats_nothing() {
             }
         }
     }
-    assert!(rig.start(&[("LEVEL3_BROWSER", &socket)]).await, "{}", rig.process().log());
+    assert!(rig.start(&settings(browser, None)).await, "{}", rig.process().log());
     let person = Person { rig: &rig, site: &site };
     for (name, word) in &orders {
         person.order(name, word).await.expect("the server answers");
@@ -194,6 +198,11 @@ async fn death_at_every_point_of_a_cycle_loses_nothing_and_repeats_nothing() {
         orders.len(),
     ));
     rig.stop().await;
+}
+
+/// The settings of a server that has this browser, with a place to die at.
+fn settings<'a>(browser: Option<(&'a str, &'a str)>, armed: Option<&'a str>) -> Vec<(&'a str, &'a str)> {
+    browser.into_iter().chain(armed.map(|armed| ("LEVEL3_FAILPOINT", armed))).collect()
 }
 
 /// Counts the effects of each campaign; gives how many touches are unknown, as the interface shows them.
