@@ -57,16 +57,19 @@ pub fn answer(messages: &[Value]) -> Option<Value> {
     let (_, description) = shown.lines().find(|line| line.starts_with(&format!("{task} [")))?.split_once("] ")?;
     let task: i64 = task.parse().ok()?;
     let tool = |tool: &str, arguments: Value| ("execute_tool", json!({"task": task, "tool": tool, "arguments": arguments}));
+    let open = json!({"address": description.strip_prefix("Send ")});
     let button =
         shown.lines().find_map(|line| line.trim().strip_prefix('[')?.strip_suffix("] button “Send”")?.parse::<i64>().ok());
     let (name, arguments) = if let Some(key) = description.strip_prefix("Keep the note ") {
         ("persist_artifact", json!({"task": task, "type": "heuristic", "key": key, "content": "Be brief"}))
+    } else if shown.contains("propose browser_open") {
+        tool("browser_open", open)
     } else if let Some(node) = button {
         tool("browser_click", json!({"node": node}))
     } else if shown.contains("\nThe page is now at ") {
         tool("browser_read", json!({}))
     } else {
-        tool("browser_open", json!({"address": description.strip_prefix("Send ")?}))
+        tool("browser_open", open)
     };
     let function = json!({"name": name, "arguments": arguments.to_string()});
     Some(json!({"role": "assistant", "content": "", "tool_calls": [{"id": "call_0", "type": "function", "function": function}]}))
@@ -89,17 +92,22 @@ impl Person<'_> {
         request.send().await.ok()?.json().await.ok()
     }
 
+    /// The campaign of this name, if there is one.
+    async fn named(&self, name: &str) -> Option<Option<Value>> {
+        let listed = self.ask(Method::GET, "/campaigns", None).await?;
+        Some(listed["campaigns"].as_array()?.iter().find(|campaign| campaign["name"] == name).cloned())
+    }
+
     /// Makes the campaign of this name, unless a server before made it, and starts it.
     async fn order(&self, name: &str, word: &str) -> Option<()> {
-        let listed = self.ask(Method::GET, "/campaigns", None).await?;
-        let made = listed["campaigns"].as_array()?.iter().find(|campaign| campaign["name"] == name).cloned();
-        let made = match made {
-            Some(made) => made,
+        let id = match self.named(name).await? {
+            Some(made) => made["id"].clone(),
             None => {
                 let new = json!({"name": name, "tasks": tasks(word, name, self.site)});
-                self.ask(Method::POST, "/campaigns", Some(new)).await?
+                self.ask(Method::POST, "/campaigns", Some(new)).await?["id"].clone()
             }
         };
+        let made = self.ask(Method::GET, &format!("/campaigns/{id}"), None).await?["campaign"].clone();
         if made["status"] == "initializing" {
             let hosts = json!({"hosts": [self.site.address.to_string()]}).to_string();
             let setting = json!({"type": "environment", "key": "environment", "content": hosts});

@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 use super::Campaigns;
 use super::request::CycleRequest;
 use crate::domain::campaign::judge::{Presence, eligible};
+use crate::domain::campaign::page::is_browser_tool;
 use crate::domain::campaign::proposal::{CampaignProposal, in_text};
 use crate::domain::campaign::{CampaignStatus, MOST_BAD_ANSWERS};
 use crate::domain::{CallState, CampaignId, Origin, Refusal, RefusalCode};
@@ -190,10 +191,12 @@ fn judged(calls: &[LastCall]) -> Judged {
             let read = CampaignProposal::read(&call.name, &written).ok();
             let done = call.state == CallState::Done;
             let idle = matches!(read, Some(CampaignProposal::NoOp(_)));
+            // A page is outside the state: it may be another by now, so what did not come about may be proposed again.
+            let again = !done && matches!(&read, Some(CampaignProposal::ExecuteTool(run)) if is_browser_tool(&run.tool));
             let how = if done { "done" } else { "not done" };
             Judged::Came(CycleCame {
                 proposal: Some(call.name.clone()),
-                fingerprint: read.filter(|_| begun).map(|proposal| proposal.fingerprint()),
+                fingerprint: read.filter(|_| begun && !again).map(|proposal| proposal.fingerprint()),
                 words: format!("{} was {how}: {}", call.name, call.result),
                 fruitful: done && !idle,
             })
