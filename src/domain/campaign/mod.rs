@@ -102,7 +102,7 @@ pub struct Campaign {
     pub cycles: i64,
     /// Cycles in a row that brought nothing.
     pub idle_cycles: i32,
-    /// The fault of the last proposal of the running cycle.
+    /// The reason why the last proposal brought nothing.
     pub fault: Option<String>,
     /// Bad answers in the running cycle.
     pub bad_answers: i32,

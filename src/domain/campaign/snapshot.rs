@@ -63,7 +63,7 @@ pub fn snapshot(state: &CampaignState, now: DateTime<Utc>) -> String {
     text.push_str(&page(state));
     text.push_str(&needed(state, &can));
     if let Some(fault) = &campaign.fault {
-        let _ = writeln!(text, "\n## Your last proposal was refused\n{}", one_line(fault, 600));
+        let _ = writeln!(text, "\n## Your last proposal brought nothing\n{}", one_line(fault, 600));
     }
     text
 }

@@ -6,7 +6,7 @@ use sqlx::query_as;
 use super::CampaignError;
 use crate::domain::campaign::judge::{NextCycle, Presence, next};
 use crate::domain::campaign::{Campaign, CampaignInput, CampaignState, CampaignStatus, Carried, MOST_CARRIED};
-use crate::domain::{CallState, CampaignId, ConversationId, Origin, StepId};
+use crate::domain::{CallState, CampaignId, ConversationId, Origin, StepId, shortened};
 use crate::facts::{CycleAsked, CycleEnded, ProposalRefused};
 use crate::failpoint::{self, Point};
 use crate::store::queue::turns::TurnEnd;
@@ -14,6 +14,9 @@ use crate::store::{Lease, NewStep, Store, StoreError, Unit, word};
 
 /// The words of the turn of a cycle.
 const INPUT: &str = "[controller] One cycle.";
+
+/// The most bytes of the words about a proposal that brought nothing.
+const MOST_FAULT: usize = 600;
 
 /// A call of a turn's last step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -288,8 +291,12 @@ impl Unit {
         campaign.cycles += 1;
         campaign.idle_cycles = if fruitful { 0 } else { campaign.idle_cycles + 1 };
         (campaign.bad_answers, campaign.judged_step) = (0, judged.or(campaign.judged_step));
-        // A fault is told to the next cycle as well, unless something came of this one.
-        campaign.fault = campaign.fault.filter(|_| !fruitful && fingerprint.is_none());
+        // The next cycle is told why this one brought nothing; what was told stays if nothing was proposed.
+        campaign.fault = match &proposal {
+            None => campaign.fault,
+            Some(kind) if fruitful || kind == "no_op" => None,
+            Some(_) => Some(shortened(&words, MOST_FAULT).to_string()),
+        };
         let at = state.sha256();
         campaign.carried.retain(|past| past.state == at);
         if let Some(proposal) = fingerprint {
