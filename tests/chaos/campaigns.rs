@@ -184,13 +184,16 @@ async fn death_at_every_point_of_a_cycle_loses_nothing_and_repeats_nothing() {
                 rig.check_replay().await;
             }
         }
+        assert!(rig.start(&settings(browser, None)).await, "{}", rig.process().log());
+        let person = Person { rig: &rig, site: &site };
+        for (name, word) in &orders {
+            person.order(name, word).await.expect("the server answers");
+        }
+        person.finish().await;
+        if round + 1 < rounds {
+            rig.kill().await;
+        }
     }
-    assert!(rig.start(&settings(browser, None)).await, "{}", rig.process().log());
-    let person = Person { rig: &rig, site: &site };
-    for (name, word) in &orders {
-        person.order(name, word).await.expect("the server answers");
-    }
-    person.finish().await;
     let unknown = judge(&rig, &site, &orders).await;
     let uncertain = deaths.iter().filter(|(point, _)| ["after-intent", "after-send"].contains(point)).count();
     assert_eq!(

@@ -161,7 +161,11 @@ fn campaign_proposals_that_do_not_fit_the_state_are_refused_with_the_fault() {
         ("execute_tool", json!({"task": 1, "tool": "shell"}), "`shell` is no tool of a campaign"),
         ("execute_tool", json!({"task": 1, "tool": "import_leads", "arguments": {"file": "none"}}), "there is no file none"),
         ("execute_tool", json!({"task": 1, "tool": "score_leads", "arguments": {"x": 1}}), "takes no such argument"),
-        ("execute_tool", json!({"task": 1, "tool": "run_script", "arguments": {"script": "sum"}}), "runs JavaScript only"),
+        (
+            "execute_tool",
+            json!({"task": 1, "tool": "run_script", "arguments": {"script": "none"}}),
+            "arguments.script: there is no",
+        ),
         ("generate_message", json!({"task": 1, "key": "No Key", "text": "x"}), "is no key: use 1 to 64"),
         ("generate_message", json!({"task": 1, "key": "k", "text": ""}), "content: is empty"),
         ("analyze_leads", json!({"task": 1, "key": "k", "analysis": "x", "leads": [1]}), "belong together"),
