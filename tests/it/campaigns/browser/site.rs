@@ -81,12 +81,7 @@ async fn answer(State(shared): State<Shared>, request: Request) -> Response {
     let body = axum::body::to_bytes(request.into_body(), 1 << 20).await.unwrap();
     let body = String::from_utf8_lossy(&body).into_owned();
     shared.seen.send_modify(|seen| seen.push(format!("{method} {path} {body}").trim_end().to_owned()));
-    // The form of /ada/7 is sent to /send/7.
-    if let Some(rest) = path.strip_prefix("/ada/") {
-        return Html(PROFILE.replace("/send", &format!("/send/{rest}"))).into_response();
-    }
-    let place = path.split_inclusive('/').take(2).collect::<String>();
-    match place.trim_end_matches('/') {
+    match path.as_str() {
         "/ada" => Html(PROFILE).into_response(),
         "/traps" => Html(TRAPS.replace("PORT", &shared.port.to_string())).into_response(),
         "/inner" => Html("<button onclick=\"fetch('/framed')\">In frame</button>").into_response(),
