@@ -7,7 +7,8 @@ use tracing::Instrument;
 
 use super::{Signals, Store, StoreError, value};
 use crate::domain::ConversationId;
-use crate::facts::EventRecord;
+use crate::facts::{Event, EventRecord};
+use crate::failpoint::{self, Point};
 
 /// The number of the catalogue, as a statement has just read it. A decision long after that
 /// needs another.
@@ -65,6 +66,7 @@ impl Store {
             let doubt = Doubt::of(&signals);
             match statement.await {
                 Ok(Done { given, records, wakes }) => {
+                    die_after(&records)?;
                     signals.announce_all(records, wakes);
                     doubt.dispelled();
                     Ok(given)
@@ -82,6 +84,18 @@ impl Store {
         })
         .await
     }
+}
+
+/// A test stops the process between a commit and its announcement: whoever waits for the fact may
+/// let go of the work that made it as soon as it is announced.
+pub(super) fn die_after(committed: &[EventRecord]) -> Result<(), StoreError> {
+    if committed.iter().any(|record| matches!(record.event, Event::StepAnswered(_))) {
+        failpoint::hit(Point::AfterStep).map_err(sqlx::Error::Io)?;
+    }
+    if committed.iter().any(|record| matches!(record.event, Event::ToolCallEnded(_))) {
+        failpoint::hit(Point::AfterDone).map_err(sqlx::Error::Io)?;
+    }
+    Ok(())
 }
 
 /// True if the database said itself that it did not commit. A server that goes down may say its

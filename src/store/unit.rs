@@ -7,12 +7,11 @@ use serde_json::json;
 use sqlx::{PgExecutor, PgTransaction, query_as, query_scalar};
 
 use super::lease::LockedTurn;
-use super::transition::{Doubt, EventRow, records, to_its_end};
+use super::transition::{Doubt, EventRow, die_after, records, to_its_end};
 use super::{Lease, Signals, Store, StoreError, word};
 use crate::domain::relay::RelaySettings;
 use crate::domain::{ApprovalId, ConversationId, Machine, Outcome, ToolCallId, TurnInput, TurnState};
 use crate::facts::{Event, EventRecord, ToolCallEnded};
-use crate::failpoint::{self, Point};
 use crate::governor::Permit;
 use crate::telemetry::Scrubber;
 
@@ -196,9 +195,7 @@ impl Unit {
         let Self { tx, signals, records, .. } = self;
         let doubt = Doubt::of(&signals);
         tx.commit().await?;
-        if records.iter().any(|record| matches!(record.event, Event::ToolCallEnded(_))) {
-            failpoint::hit(Point::AfterDone).map_err(sqlx::Error::Io)?;
-        }
+        die_after(&records)?;
         signals.announce_all(records, true);
         doubt.dispelled();
         Ok(())

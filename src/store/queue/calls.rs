@@ -181,7 +181,6 @@ impl Store {
         let (catalogue, standing) = self
             .transition(async move {
                 let Ended { records, catalogue, standing } = ending.record(&pool).await?;
-                failpoint::hit(Point::AfterDone).map_err(sqlx::Error::Io)?;
                 Ok(Done::new((catalogue, standing), records))
             })
             .await?;

@@ -11,7 +11,6 @@ use crate::domain::{
     TurnId, TurnInput, TurnState, Usage,
 };
 use crate::facts::{Event, EventRecord, STOPPED, StepAnswered, ToolCallEnded, ToolCallProposed, TurnEnded};
-use crate::failpoint::{self, Point};
 use crate::store::agent_sql::is_code;
 use crate::store::transition::{Done, EventRow};
 use crate::store::unit::kept_of;
@@ -158,13 +157,11 @@ impl Store {
         rate: Option<Rate>,
         now: DateTime<Utc>,
     ) -> Result<StoredStep, StoreError> {
-        let stored = match self.store_in_one(lease, &step, rate, now).await {
+        match self.store_in_one(lease, &step, rate, now).await {
             // The end of the turn has actions that one statement does not take.
-            Err(StoreError::Database(error)) if is_code(&error, "L3006") => self.store_at_length(lease, &step, rate, now).await?,
-            stored => stored?,
-        };
-        failpoint::hit(Point::AfterStep).map_err(sqlx::Error::Io)?;
-        Ok(stored)
+            Err(StoreError::Database(error)) if is_code(&error, "L3006") => self.store_at_length(lease, &step, rate, now).await,
+            stored => stored,
+        }
     }
 
     /// One statement: step, message, calls, events, and the end of the turn if none of its actions
@@ -243,9 +240,7 @@ impl Store {
         unit.move_unseen(lease.conversation, lease.turn).await?;
         unit.insert_step(lease.conversation, lease.turn, &NewStep { last: !aborts, ..step }, None).await?;
         unit.end_turn(held, closed(&step, aborts)).await?;
-        unit.commit().await?;
-        failpoint::hit(Point::AfterStep).map_err(sqlx::Error::Io)?;
-        Ok(())
+        unit.commit().await
     }
 }
 
