@@ -123,6 +123,8 @@ impl Program {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
+            // Ctrl-C in the terminal is for the server, which then ends the program.
+            .process_group(0)
             .kill_on_drop(true)
             .spawn()?;
         let missing = || io::Error::other("the program has no pipes");

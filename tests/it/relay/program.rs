@@ -16,6 +16,7 @@ fn program(folder: &Path, answers: &str) -> PathBuf {
     let script = format!(
         r#"#!/bin/sh
 env > environment
+cat /proc/$$/stat > stat
 echo '{{"kind":"status","state":"online","address":"+491711111111"}}'
 while read -r line; do
   echo "$line" >> lines
@@ -94,6 +95,12 @@ async fn a_program_gets_what_it_needs_and_no_environment_of_ours() {
     assert!(lines.contains(r#""kind":"typing""#) && lines.contains(r#""text":"Is Friday fine?""#), "{lines}");
     let environment = fs::read_to_string(own.join("environment")).unwrap();
     assert!(!environment.contains("CARGO") && environment.contains("HOME="), "{environment}");
+    // It leads a group of its own (proc_pid_stat(5): id, name, state, parent, group), so that Ctrl-C reaches the server alone.
+    if cfg!(target_os = "linux") {
+        let stat = fs::read_to_string(own.join("stat")).unwrap();
+        let fields: Vec<&str> = stat.split(' ').collect();
+        assert_eq!(fields[0], fields[4], "{stat}");
+    }
 }
 
 #[tokio::test]
