@@ -10,7 +10,7 @@ use crate::channels::Channels;
 use crate::domain::operator::{OrderSource, question};
 use crate::domain::{ConversationId, TurnId, TurnState};
 use crate::facts::{Event, EventRecord};
-use crate::store::{OperatorWords, StoreError, Unsaid};
+use crate::store::{LastWords, OperatorWords, StoreError, Unsaid};
 
 /// How soon to try again after the database did not answer.
 const RETRY_AFTER: TimeDelta = TimeDelta::seconds(2);
@@ -18,6 +18,8 @@ const RETRY_AFTER: TimeDelta = TimeDelta::seconds(2);
 const TYPING: TimeDelta = TimeDelta::seconds(10);
 /// The most characters of an answer. The channel cuts it into parts.
 const MOST_ANSWER: usize = 20_000;
+/// The words behind an answer that says that something was done, if nothing recorded in the task shows it.
+const UNPROVEN: &str = "⚠ Nothing recorded in this task shows what is said above.";
 
 /// The desk.
 pub(super) struct Desk {
@@ -160,8 +162,9 @@ impl Desk {
 }
 
 /// The words about a task that has ended.
-fn ended(turn: TurnId, state: TurnState, reason: Option<String>, answer: Option<String>, recorded: bool) -> String {
-    let answer = answer.filter(|answer| !answer.trim().is_empty());
+fn ended(turn: TurnId, state: TurnState, reason: Option<String>, answer: Option<LastWords>, recorded: bool) -> String {
+    let unproven = answer.as_ref().is_some_and(|answer| answer.unproven) && state == TurnState::Completed;
+    let answer = answer.map(|answer| answer.text).filter(|text| !text.trim().is_empty());
     let mut text = match state {
         TurnState::Completed => answer.unwrap_or_else(|| format!("Task {turn} is done.")),
         _ => {
@@ -171,6 +174,10 @@ fn ended(turn: TurnId, state: TurnState, reason: Option<String>, answer: Option<
     };
     if text.chars().count() > MOST_ANSWER {
         text = text.chars().take(MOST_ANSWER).collect::<String>() + "…";
+    }
+    if unproven {
+        text += "\n\n";
+        text += UNPROVEN;
     }
     if recorded {
         text += &format!("\n\nRecorded in recordings/turn-{turn}.");

@@ -40,7 +40,7 @@ pub use campaigns::{
 };
 pub use lease::Lease;
 pub use neighbours::{Hint, Neighbours};
-pub use operator::{OperatorTask, OperatorWords, RecordedAction, Unsaid};
+pub use operator::{LastWords, OperatorTask, OperatorWords, RecordedAction, Unsaid};
 pub use queue::accepting::{Accepted, NewMessage};
 pub use queue::answers::Question;
 pub use queue::approvals::{DecideError, NewApproval};

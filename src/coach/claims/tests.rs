@@ -27,7 +27,9 @@ const CHANGED: &[&str] = &[
     "We have updated the database.",
     "I have executed it and the rows were inserted successfully into the table.",
     "Then I fixed it.",
+    "I have updated the global context.",
     // German
+    "Ich habe den globalen Kontext geändert.",
     "Ich habe die Aufgabe angelegt.",
     "Ich habe dir für morgen eine Erinnerung eingerichtet.",
     "Die Tabelle habe ich erstellt.",

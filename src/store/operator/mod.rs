@@ -6,5 +6,5 @@ mod said;
 mod tasks;
 
 pub use recorded::RecordedAction;
-pub use said::{OperatorWords, Unsaid};
+pub use said::{LastWords, OperatorWords, Unsaid};
 pub use tasks::OperatorTask;

@@ -30,6 +30,15 @@ pub struct OperatorWords<'a> {
     pub media: Option<MediaNote>,
 }
 
+/// The last words of the model in a task.
+#[derive(Clone, Debug)]
+pub struct LastWords {
+    /// The words.
+    pub text: String,
+    /// They say that something was done, and nothing recorded in the task shows it.
+    pub unproven: bool,
+}
+
 /// Something that the operator's person has not been told yet.
 #[derive(Clone, Debug)]
 pub enum Unsaid {
@@ -44,7 +53,7 @@ pub enum Unsaid {
         /// Why, if it did not simply complete.
         reason: Option<String>,
         /// The last words.
-        answer: Option<String>,
+        answer: Option<LastWords>,
     },
     /// A question waits.
     Asks {
@@ -81,9 +90,10 @@ impl Store {
     /// If the database does not answer.
     pub async fn unsaid_to_operator(&self, conversation: ConversationId) -> Result<Vec<Unsaid>, StoreError> {
         let ended = query!(
-            r#"SELECT turn_id, client_id AS "client_id!", state, reason,
-                      (SELECT content FROM messages m WHERE m.turn_id = t.turn_id AND role = 'assistant' ORDER BY message_id DESC LIMIT 1) AS answer
-               FROM turns t
+            r#"SELECT turn_id, client_id AS "client_id!", state, reason, said.content AS "answer?", coalesce(said.unproven, FALSE) AS "unproven!"
+               FROM turns t LEFT JOIN LATERAL (
+                   SELECT m.content, s.unproven FROM messages m LEFT JOIN steps s USING (step_id)
+                   WHERE m.turn_id = t.turn_id AND m.role = 'assistant' ORDER BY m.message_id DESC LIMIT 1) said ON TRUE
                WHERE conversation_id = $1 AND ended_at IS NOT NULL AND starts_with(client_id, 'operator/')
                  AND NOT EXISTS (SELECT FROM relay_messages r WHERE r.conversation_id = $1 AND r.key = 'end-' || t.turn_id)
                ORDER BY turn_id"#,
@@ -93,7 +103,8 @@ impl Store {
         for row in ended.fetch_all(&self.pool).await? {
             let Some(source) = OrderSource::of(&row.client_id) else { continue };
             let (turn, state) = (TurnId(row.turn_id), word(&row.state)?);
-            unsaid.push(Unsaid::Ended { turn, source, state, reason: row.reason, answer: row.answer });
+            let answer = row.answer.map(|text| LastWords { text, unproven: row.unproven });
+            unsaid.push(Unsaid::Ended { turn, source, state, reason: row.reason, answer });
         }
         let asks = query!(
             r#"SELECT a.approval_id, a.turn_id, a.shown, a.expires_at, t.client_id AS "client_id!"

@@ -102,3 +102,17 @@ async fn a_governor_that_is_switched_off_judges_the_operator_all_the_same() {
     desk.order("CANCELAR").await;
     desk.until(&["ABORTED"]).await;
 }
+
+#[tokio::test]
+async fn a_claim_without_a_record_reaches_the_phone_with_a_mark() {
+    let desk = Desk::start().await;
+    let claim = "I have updated the global context.";
+    desk.app.script([text(claim), text(claim)]);
+    desk.order("remember that I like tea").await;
+    let said = desk.heard(1).await;
+    assert_eq!(said, format!("{claim}\n\n⚠ Nothing recorded in this task shows what is said above."));
+    // An answer that claims nothing has no mark.
+    desk.app.script([text("Good morning.")]);
+    desk.order("good morning").await;
+    assert_eq!(desk.heard(2).await, "Good morning.");
+}
