@@ -102,8 +102,9 @@ async fn open_pool(app: &PgConnectOptions) -> Result<PgPool, sqlx::Error> {
         .after_connect(|connection, _| {
             Box::pin(async move {
                 // Planned once for each connection, whatever the values, and not at each run. Tables are often small when that
-                // is done, and grow afterwards: reading one whole, for each row of another, is never the plan to keep.
-                connection.execute("SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off").await?;
+                // is done, and grow afterwards: reading one whole, for each row of another, is never the plan to keep. Such plans count as
+                // dear, and a Postgres of the person's own would compile them to machine code, which takes longer than to run them.
+                connection.execute("SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off").await?;
                 Ok(())
             })
         })
