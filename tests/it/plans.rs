@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, Executor, PgConnection, query_as, query_scalar};
 use crate::support::{TestApp, call, kinds, text};
 
 /// The tables that grow with every turn.
-const GROW: [&str; 14] = [
+const GROW: [&str; 15] = [
     "approvals",
     "audit_entries",
     "broken_answers",
@@ -18,6 +18,7 @@ const GROW: [&str; 14] = [
     "operations",
     "reviews",
     "spent",
+    "spent_of_users",
     "steps",
     "summaries",
     "tasks",
@@ -84,6 +85,8 @@ const DATA: &str = "
         SELECT conversation, 'a task', CASE WHEN g % 3 = 0 THEN 'pending' ELSE 'done' END, at + interval '2 years', at, at FROM t;
     INSERT INTO wake_ups (kind, subject, at) SELECT kind, subject, at FROM to_come;
     INSERT INTO spent SELECT * FROM spent_by_rows;
+    INSERT INTO spent_of_users SELECT user_id, day, by_task, conversation_id % 8, sum(steps), sum(input_tokens), sum(output_tokens),
+        sum(cost_micros), sum(unpriced), sum(tool_calls) FROM spent GROUP BY 1, 2, 3, 4;
     SELECT setval(pg_get_serial_sequence('turns', 'turn_id'), 100000), setval(pg_get_serial_sequence('steps', 'step_id'), 1000000),
            setval(pg_get_serial_sequence('tool_calls', 'tool_call_id'), 1000000), setval('event_positions', 10000000),
            setval(pg_get_serial_sequence('messages', 'message_id'), 10000000),

@@ -24,6 +24,17 @@ const ASTRAY: &str = "SELECT count(*) FROM (SELECT kind, subject, at FROM wake_u
 const MISCOUNTED: &str = "SELECT count(*) FROM (SELECT * FROM spent) s FULL JOIN spent_by_rows r
     USING (day, conversation_id, by_task, steps, input_tokens, output_tokens, cost_micros, unpriced, tool_calls)
     WHERE s IS NULL OR r IS NULL";
+/// The same for the counts by user.
+const MISCOUNTED_BY_USER: &str = "SELECT count(*) FROM (
+        SELECT user_id, day, by_task, sum(steps) AS steps, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
+               sum(cost_micros) AS cost_micros, sum(unpriced) AS unpriced, sum(tool_calls) AS tool_calls
+        FROM spent_of_users GROUP BY user_id, day, by_task) u
+    FULL JOIN (
+        SELECT user_id, day, by_task, sum(steps) AS steps, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
+               sum(cost_micros) AS cost_micros, sum(unpriced) AS unpriced, sum(tool_calls) AS tool_calls
+        FROM spent GROUP BY user_id, day, by_task) s
+    USING (user_id, day, by_task, steps, input_tokens, output_tokens, cost_micros, unpriced, tool_calls)
+    WHERE u IS NULL OR s IS NULL";
 
 impl TestApp {
     /// Asserts that all tables follow from events, and that no event was changed. For the middle of
@@ -48,8 +59,10 @@ async fn follows_from_events(store: &Store, behind: &mut sqlx::PgConnection) {
     assert!(found.clean, "what was recorded is not what there is: {found:#?}");
     let astray: i64 = sqlx::query_scalar(ASTRAY).fetch_one(&mut *behind).await.unwrap();
     assert_eq!(astray, 0, "the wake-ups are not those of what is to come");
-    let miscounted: i64 = sqlx::query_scalar(MISCOUNTED).fetch_one(behind).await.unwrap();
-    assert_eq!(miscounted, 0, "what was spent is not what the rows say");
+    for counted in [MISCOUNTED, MISCOUNTED_BY_USER] {
+        let miscounted: i64 = sqlx::query_scalar(counted).fetch_one(&mut *behind).await.unwrap();
+        assert_eq!(miscounted, 0, "what was spent is not what the rows say: {counted}");
+    }
 }
 
 /// Looks at the end of a story, on connections of its own: those of the server belong to a runtime

@@ -1,0 +1,198 @@
+-- Each step asks for what its user has spent that day, and that was a sum over the user's conversations of the day: with ten thousand of them a turn
+-- took three times as long. Now there are eight counts for each user and day. One alone would make all conversations of a user wait for each other's
+-- commits.
+CREATE TABLE spent_of_users (
+    user_id BIGINT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    -- As in `spent`, which keeps the same by conversation.
+    day DATE NOT NULL,
+    by_task BOOLEAN NOT NULL,
+    -- The conversation's number, modulo eight.
+    part BIGINT NOT NULL,
+    steps BIGINT NOT NULL,
+    input_tokens NUMERIC NOT NULL,
+    output_tokens NUMERIC NOT NULL,
+    cost_micros NUMERIC NOT NULL,
+    unpriced BIGINT NOT NULL,
+    tool_calls BIGINT NOT NULL,
+    PRIMARY KEY (user_id, day, by_task, part)
+) WITH (fillfactor = 50);
+
+INSERT INTO spent_of_users
+SELECT user_id, day, by_task, conversation_id % 8, sum(steps), sum(input_tokens), sum(output_tokens), sum(cost_micros), sum(unpriced), sum(tool_calls)
+FROM spent GROUP BY 1, 2, 3, 4;
+DROP INDEX spent_of_user;
+
+CREATE OR REPLACE FUNCTION count_spent() RETURNS TRIGGER
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = level3, pg_temp AS $$
+DECLARE
+    v_step BIGINT := 0;
+    v_call BIGINT := 0;
+    v_unpriced BIGINT := 0;
+    v_input NUMERIC := 0;
+    v_output NUMERIC := 0;
+    v_cost NUMERIC := 0;
+BEGIN
+    -- A summary may be deleted without loss; then it costs nothing any more.
+    IF TG_OP = 'DELETE' THEN
+        NEW := OLD;
+    END IF;
+    IF TG_TABLE_NAME = 'tool_calls' THEN
+        v_call := 1;
+    ELSE
+        v_input := coalesce(NEW.input_tokens, 0);
+        v_output := coalesce(NEW.output_tokens, 0);
+        v_cost := coalesce(NEW.cost_micros, 0);
+        v_unpriced := (NEW.cost_micros IS NULL)::int;
+        v_step := (TG_TABLE_NAME = 'steps' AND NEW.model <> 'level3')::int;
+    END IF;
+    IF TG_OP = 'DELETE' THEN
+        SELECT -v_step, -v_input, -v_output, -v_cost, -v_unpriced INTO v_step, v_input, v_output, v_cost, v_unpriced;
+    END IF;
+    WITH counted AS (
+        INSERT INTO spent AS s
+            (day, conversation_id, by_task, steps, input_tokens, output_tokens, cost_micros, unpriced, tool_calls, user_id)
+        SELECT (NEW.created_at AT TIME ZONE 'UTC')::date, t.conversation_id, t.origin = 'task', v_step, v_input, v_output, v_cost,
+               v_unpriced, v_call, c.user_id
+        FROM turns t JOIN conversations c USING (conversation_id) WHERE t.turn_id = NEW.turn_id
+        ON CONFLICT (day, conversation_id, by_task) DO UPDATE
+        SET steps = s.steps + EXCLUDED.steps, input_tokens = s.input_tokens + EXCLUDED.input_tokens,
+            output_tokens = s.output_tokens + EXCLUDED.output_tokens, cost_micros = s.cost_micros + EXCLUDED.cost_micros,
+            unpriced = s.unpriced + EXCLUDED.unpriced, tool_calls = s.tool_calls + EXCLUDED.tool_calls
+        RETURNING s.day, s.conversation_id, s.by_task, s.user_id)
+    INSERT INTO spent_of_users AS s
+        (user_id, day, by_task, part, steps, input_tokens, output_tokens, cost_micros, unpriced, tool_calls)
+    SELECT user_id, day, by_task, conversation_id % 8, v_step, v_input, v_output, v_cost, v_unpriced, v_call FROM counted
+    ON CONFLICT (user_id, day, by_task, part) DO UPDATE
+    SET steps = s.steps + EXCLUDED.steps, input_tokens = s.input_tokens + EXCLUDED.input_tokens,
+        output_tokens = s.output_tokens + EXCLUDED.output_tokens, cost_micros = s.cost_micros + EXCLUDED.cost_micros,
+        unpriced = s.unpriced + EXCLUDED.unpriced, tool_calls = s.tool_calls + EXCLUDED.tool_calls;
+    RETURN NULL;
+END $$;
+
+-- As before, but for `in_day`.
+CREATE OR REPLACE FUNCTION standing(p_wanted JSONB) RETURNS JSON
+LANGUAGE plpgsql STRICT SET search_path = level3, pg_temp AS $$
+DECLARE
+    v_turn CONSTANT BIGINT := p_wanted ->> 'turn';
+    v_conversation CONSTANT BIGINT := p_wanted ->> 'conversation';
+    -- One more than wanted: the oldest tells whether its turn is whole.
+    v_history CONSTANT BIGINT := p_wanted ->> 'history';
+    v_due CONSTANT TIMESTAMPTZ := p_wanted ->> 'due';
+    v_tasks CONSTANT BIGINT := p_wanted ->> 'tasks';
+    v_today CONSTANT DATE := p_wanted ->> 'today';
+    v_now CONSTANT TIMESTAMPTZ := p_wanted ->> 'now';
+    v_begins CONSTANT BOOLEAN := p_wanted ->> 'begins';
+    v_tries CONSTANT BIGINT := p_wanted ->> 'tries';
+    v_profile CONSTANT TEXT := p_wanted ->> 'profile';
+    -- The most to-dos that a model is told of; NULL if it is told of none.
+    v_todos CONSTANT BIGINT := p_wanted ->> 'todos';
+BEGIN
+    RETURN (
+WITH line AS MATERIALIZED (
+    SELECT conversation_id, up_to,
+           (SELECT coalesce(anew_after, 0) FROM conversations c WHERE c.conversation_id = l.conversation_id) AS anew
+    FROM lineage(v_conversation) l),
+latest AS MATERIALIZED (
+    SELECT newest.* FROM line CROSS JOIN LATERAL (
+        SELECT summary_id, up_to_turn, content FROM summaries
+        WHERE conversation_id = line.conversation_id AND content IS NOT NULL AND up_to_turn < v_turn AND up_to_turn <= line.up_to
+        ORDER BY up_to_turn DESC, summary_id DESC LIMIT 1) newest
+    ORDER BY up_to_turn DESC LIMIT 1)
+SELECT json_build_object(
+    'catalogue', catalogue_version(),
+    'steps', (SELECT coalesce(max(number), 0) FROM steps WHERE turn_id = v_turn),
+    'open', (SELECT coalesce(json_agg(json_build_object('call', tool_call_id, 'id', request_id, 'name', name, 'arguments', arguments)
+                                      ORDER BY step_id, position), '[]')
+             FROM tool_calls WHERE turn_id = v_turn AND state = 'proposed'),
+    'acted', EXISTS (SELECT FROM tool_calls c WHERE c.turn_id = v_turn AND (c.state = 'done' OR (c.state = 'failed' AND EXISTS (
+        SELECT FROM operations o WHERE o.tool_call_id = c.tool_call_id AND o.state IN ('done', 'unknown'))))),
+    'made', CASE WHEN v_begins THEN (
+        SELECT json_agg(json_build_array(name, arguments) ORDER BY tool_call_id)
+        FROM tool_calls WHERE turn_id = v_turn AND state <> 'proposed') END,
+    'task_model', CASE WHEN v_begins THEN (SELECT task_model FROM turns WHERE turn_id = v_turn) END,
+    'answer_tokens', CASE WHEN v_begins THEN (
+        SELECT answer_tokens FROM v1_requests WHERE turn_id = v_turn LIMIT 1) END,
+    -- Each message is joined by itself, by a key: nothing else of the conversation is read, however long it is.
+    'history', (SELECT coalesce(json_agg(row_to_json(h)), '[]') FROM (
+        SELECT m.turn_id, t.state, t.reason, m.role, m.content, m.created_at, m.tool_call_id, m.steered, m.from_step, m.images,
+               c.request_id, c.undone_at, c.refusal, coalesce(c.logged, 0) AS logged,
+               m.step_id IS NOT NULL AND coalesce(s.unproven, FALSE) AS unproven,
+               CASE WHEN m.step_id IS NOT NULL THEN (
+                   SELECT json_agg(json_build_object('id', k.request_id, 'name', k.name, 'arguments', k.arguments)
+                                   ORDER BY k.position)
+                   FROM tool_calls k WHERE k.step_id = m.step_id) END AS calls
+        FROM ((SELECT earlier.* FROM line CROSS JOIN LATERAL (
+                   SELECT * FROM messages WHERE conversation_id = line.conversation_id AND turn_id < v_turn AND turn_id <= line.up_to
+                   ORDER BY message_id DESC LIMIT v_history) earlier
+               -- Outside: a range of turns inside would be looked up by turn, and all of it read.
+               WHERE earlier.turn_id > line.anew
+               ORDER BY message_id DESC LIMIT v_history)
+              UNION ALL
+              (SELECT * FROM messages WHERE turn_id = v_turn)) m
+        CROSS JOIN LATERAL (SELECT state, reason FROM turns WHERE turn_id = m.turn_id OFFSET 0) t
+        LEFT JOIN LATERAL (
+            SELECT request_id, undone_at, refusal, step_id, jsonb_array_length(logs) AS logged
+            FROM tool_calls WHERE tool_call_id = m.tool_call_id OFFSET 0) c ON TRUE
+        LEFT JOIN LATERAL (
+            SELECT number, unproven FROM steps WHERE step_id = coalesce(m.step_id, c.step_id) OFFSET 0) s ON TRUE
+        -- What was said into a turn stands before the step that was the first to be shown it, and behind all until there
+        -- is one.
+        ORDER BY m.turn_id, coalesce(s.number, m.from_step, CASE WHEN m.steered THEN 2147483647 ELSE 0 END),
+                 s.number IS NOT NULL, m.message_id) h),
+    'earlier', (SELECT json_agg(json_build_array(conversation_id, up_to)) FROM line WHERE conversation_id <> v_conversation),
+    'summary', (SELECT json_build_object('up_to', up_to_turn, 'content', content) FROM latest),
+    'failed', EXISTS (SELECT FROM summaries f WHERE f.conversation_id = v_conversation AND f.content IS NULL
+        AND f.summary_id > coalesce((SELECT summary_id FROM latest), 0)
+        AND f.turn_id BETWEEN coalesce((
+            SELECT turn_id FROM turns WHERE conversation_id = v_conversation AND turn_id <= v_turn
+            ORDER BY turn_id DESC OFFSET v_tries LIMIT 1), 0) AND v_turn),
+    'due', (SELECT coalesce(json_agg(row_to_json(d)), '[]') FROM (
+        SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model, subtasks, remind_at, recurrence
+        FROM tasks
+        WHERE status IN ('pending', 'in_progress') AND due_at <= v_due
+          AND user_id = (SELECT user_id FROM conversations WHERE conversation_id = v_conversation)
+        ORDER BY due_at, task_id LIMIT v_tasks) d),
+    'all_due', (SELECT count(*) FROM tasks WHERE status IN ('pending', 'in_progress') AND due_at <= v_due
+        AND user_id = (SELECT user_id FROM conversations WHERE conversation_id = v_conversation)),
+    'in_turn', (SELECT row_to_json(u) FROM (
+        SELECT coalesce(sum(step), 0) AS steps, least(coalesce(sum(input_tokens), 0), 9223372036854775807) AS input,
+               least(coalesce(sum(output_tokens), 0), 9223372036854775807) AS output,
+               least(coalesce(sum(cost_micros), 0), 9223372036854775807) AS cost,
+               count(*) FILTER (WHERE cost_micros IS NULL) AS unpriced,
+               (SELECT count(*) FROM tool_calls WHERE turn_id = v_turn AND state <> 'proposed') AS called
+        FROM model_requests WHERE turn_id = v_turn) u),
+    -- Few conversations have a budget, and this one may be years old.
+    'in_conversation', CASE WHEN EXISTS (SELECT FROM profile_policies
+                                         WHERE profile = v_profile AND jsonb_strip_nulls(budgets -> 'conversation') <> '{}')
+    THEN (SELECT row_to_json(u) FROM (
+        SELECT coalesce(sum(s.steps), 0) AS steps, least(coalesce(sum(s.input_tokens), 0), 9223372036854775807) AS input,
+               least(coalesce(sum(s.output_tokens), 0), 9223372036854775807) AS output,
+               least(coalesce(sum(s.cost_micros), 0), 9223372036854775807) AS cost,
+               coalesce(sum(s.unpriced), 0) AS unpriced, coalesce(sum(s.tool_calls), 0) AS called
+        FROM spent s WHERE s.conversation_id = v_conversation) u) END,
+    -- What the conversation's user has spent. Tomorrow as well: a clock that was set back counts what it dated then.
+    'in_day', (SELECT coalesce(json_object_agg(u.by_task::text, row_to_json(u)), '{}') FROM (
+        SELECT s.by_task, sum(s.steps) AS steps, least(sum(s.input_tokens), 9223372036854775807) AS input,
+               least(sum(s.output_tokens), 9223372036854775807) AS output,
+               least(sum(s.cost_micros), 9223372036854775807) AS cost, sum(s.unpriced) AS unpriced, sum(s.tool_calls) AS called
+        FROM spent_of_users s
+        WHERE s.user_id = (SELECT user_id FROM conversations WHERE conversation_id = v_conversation)
+          AND s.day BETWEEN v_today AND v_today + 1
+        GROUP BY s.by_task) u),
+    -- Only one turn of a conversation runs at a time: what was started last is this one. A clock that jumps while a
+    -- runner claims it dates its start before the decision that let it go on; that time was a person's.
+    'seconds', (SELECT coalesce(floor(extract(epoch FROM v_now - max(created_at)))::bigint, 0)
+        FROM (SELECT created_at FROM events WHERE conversation_id = v_conversation AND kind IN ('turn_started', 'turn_resumed')
+              ORDER BY sequence DESC LIMIT 2) lately),
+    'todos', CASE WHEN v_todos IS NOT NULL THEN (
+        SELECT json_build_object('zone', u.time_zone,
+            'tasks', (SELECT coalesce(json_agg(row_to_json(d)), '[]') FROM (
+                SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model, subtasks, remind_at, recurrence
+                FROM tasks WHERE user_id = u.id AND status IN ('pending', 'in_progress')
+                ORDER BY updated_at DESC, task_id DESC LIMIT v_todos) d),
+            'active', (SELECT count(*) FROM tasks WHERE user_id = u.id AND status IN ('pending', 'in_progress')),
+            'timer', (SELECT row_to_json(d) FROM (
+                SELECT state, minutes, task_id, ends_at, left_ms FROM timers WHERE user_id = u.id) d),
+            'timed', (SELECT title FROM tasks t JOIN timers w USING (task_id) WHERE w.user_id = u.id AND t.user_id = u.id))
+        FROM users u JOIN conversations c ON c.user_id = u.id WHERE c.conversation_id = v_conversation) END));
+END $$;
