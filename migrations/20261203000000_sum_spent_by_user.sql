@@ -69,7 +69,7 @@ BEGIN
     RETURN NULL;
 END $$;
 
--- As before, but for `in_day`.
+-- As before, but for `in_day` and the text of `history`.
 CREATE OR REPLACE FUNCTION standing(p_wanted JSONB) RETURNS JSON
 LANGUAGE plpgsql STRICT SET search_path = level3, pg_temp AS $$
 DECLARE
@@ -112,11 +112,18 @@ SELECT json_build_object(
     'task_model', CASE WHEN v_begins THEN (SELECT task_model FROM turns WHERE turn_id = v_turn) END,
     'answer_tokens', CASE WHEN v_begins THEN (
         SELECT answer_tokens FROM v1_requests WHERE turn_id = v_turn LIMIT 1) END,
-    -- Each message is joined by itself, by a key: nothing else of the conversation is read, however long it is.
-    'history', (SELECT coalesce(json_agg(row_to_json(h)), '[]') FROM (
+    -- Each message is joined by itself, by a key: nothing else of the conversation is read, however long it is. Written as text, without what a
+    -- message does not have: `row_to_json` looks each column's type up for each row, which took a sixth of this statement.
+    'history', (SELECT coalesce('[' || string_agg('{' || concat_ws(',',
+            '"turn_id":' || h.turn_id, '"state":"' || h.state || '"', '"reason":' || to_json(h.reason)::text, '"role":"' || h.role || '"',
+            '"content":' || to_json(h.content)::text, '"created_at":' || to_json(h.created_at)::text,
+            '"tool_call_id":' || h.tool_call_id, CASE WHEN h.steered THEN '"steered":true' END, '"from_step":' || h.from_step,
+            CASE WHEN h.images <> '[]' THEN '"images":' || h.images::text END, '"request_id":' || to_json(h.request_id)::text,
+            '"undone_at":' || to_json(h.undone_at)::text, '"refusal":"' || h.refusal || '"',
+            '"logged":' || nullif(h.logged, 0), CASE WHEN h.unproven THEN '"unproven":true' END, '"calls":' || h.calls::text)
+            || '}', ',') || ']', '[]')::json FROM (
         SELECT m.turn_id, t.state, t.reason, m.role, m.content, m.created_at, m.tool_call_id, m.steered, m.from_step, m.images,
-               c.request_id, c.undone_at, c.refusal, coalesce(c.logged, 0) AS logged,
-               m.step_id IS NOT NULL AND coalesce(s.unproven, FALSE) AS unproven,
+               c.request_id, c.undone_at, c.refusal, c.logged, m.step_id IS NOT NULL AND s.unproven AS unproven,
                CASE WHEN m.step_id IS NOT NULL THEN (
                    SELECT json_agg(json_build_object('id', k.request_id, 'name', k.name, 'arguments', k.arguments)
                                    ORDER BY k.position)

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::domain::{CallRequest, Exchange, History, HistoryEntry, Image, RefusalCode, Role, ToolCallId, TurnId, TurnState};
 
-/// A message, with what belongs to it.
+/// A message, with what belongs to it. A field that it does not have is left out.
 #[derive(Debug, Deserialize)]
 pub(in crate::store) struct Message {
     turn_id: TurnId,
@@ -14,15 +14,19 @@ pub(in crate::store) struct Message {
     role: Role,
     content: String,
     created_at: DateTime<Utc>,
+    #[serde(default)]
     steered: bool,
     from_step: Option<i32>,
+    #[serde(default)]
     images: Vec<Image>,
     tool_call_id: Option<ToolCallId>,
     request_id: Option<String>,
     undone_at: Option<DateTime<Utc>>,
     refusal: Option<RefusalCode>,
     /// The number of lines that the call logged.
+    #[serde(default)]
     logged: usize,
+    #[serde(default)]
     unproven: bool,
     /// The calls that the step asked for.
     calls: Option<Vec<CallRequest>>,
