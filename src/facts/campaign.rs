@@ -216,6 +216,9 @@ pub struct ScriptRan {
     pub input: Value,
     /// The files that it could read, by their sha256.
     pub files: Vec<BoundArtifact>,
+    /// The hosts that it could reach, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
     /// True if it has a result, and its effects are recorded.
     pub ok: bool,
     /// Its result, or why there is none.
@@ -226,7 +229,7 @@ pub struct ScriptRan {
 
 impl Fact for ScriptRan {
     fn read(&self, to: &mut Reading<'_>) {
-        let Self { turn: _, call, script, input: _, files, ok, output, logs: _ } = self;
+        let Self { turn: _, call, script, input: _, files, hosts: _, ok, output, logs: _ } = self;
         let BoundArtifact { key, version, sha256, .. } = script;
         let how = if *ok { "ran well" } else { "failed" };
         to.log(|_| {

@@ -18,7 +18,7 @@ fn now() -> DateTime<Utc> {
 fn campaign(status: &str) -> Value {
     json!({
         "id": 1, "conversation_id": 2, "name": "Outreach", "status": status, "reason": null, "waits_for": null, "next_at": null, "cycles": 0,
-        "idle_cycles": 0, "fault": null, "bad_answers": 0, "judged_step": null, "carried": [], "copy_of": null,
+        "idle_cycles": 0, "fault": null, "bad_answers": 0, "judged_step": null, "carried": [], "cycles_left": null, "copy_of": null,
         "created_at": now(), "updated_at": now(),
     })
 }
@@ -398,7 +398,11 @@ fn campaign_scripts_are_refused_before_anybody_is_asked() {
         (json!({}), "arguments.script: expected the key of a js_script or python_script"),
         (json!({"script": "none"}), "there is no js_script or python_script none; propose one"),
         (json!({"script": "long"}), "a script that runs has 196608 at most"),
-        (json!({"script": "sum", "hosts": ["x.example"]}), "arguments.hosts: run_script takes no such argument"),
+        (json!({"script": "sum", "network": true}), "arguments.network: run_script takes no such argument"),
+        (json!({"script": "sum", "hosts": "x.example"}), "arguments.hosts: is no list of hosts"),
+        (json!({"script": "sum", "hosts": ["*"]}), "arguments.hosts: `*` is no single host"),
+        (json!({"script": "sum", "hosts": ["ftp://x.example"]}), "only https and http can be granted"),
+        (json!({"script": "sum", "hosts": vec!["x.example"; 9]}), "arguments.hosts: has 9 hosts; at most 8"),
         (json!({"script": "sum", "input": "x".repeat(70_000)}), "arguments.input: has 70002 bytes"),
         (json!({"script": "sum", "files": "people"}), "arguments.files: expected a list of keys"),
         (json!({"script": "sum", "files": ["none"]}), "arguments.files[0]: there is no file none"),
