@@ -67,7 +67,7 @@ async fn campaign_that_is_paused_does_one_cycle_and_is_paused_again() {
     assert_eq!(desk.cycle().await.0, 200);
     desk.rests("did the one cycle", 3).await;
     desk.check().await;
-    // What is over is over, and one that waits for the person has nothing to do.
+    // One that waits for the person has nothing to do.
     assert_eq!(desk.ask(Method::POST, "/1/tasks/3", Some(json!({"deed": "block", "reason": "later"}))).await.0, 200);
     let (status, refused) = desk.cycle().await;
     assert!(status == 409 && refused["error"].as_str().unwrap().contains("the question tone waits for an answer"), "{refused}");

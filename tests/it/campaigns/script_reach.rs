@@ -1,4 +1,4 @@
-//! What a script has beside its input: hosts, if its approval grants them, and a `/tmp` in memory.
+//! The hosts of a script, if its approval grants them, and its `/tmp` in memory.
 
 use serde_json::{Value, json};
 
