@@ -37,7 +37,10 @@ fn row<T: Serialize>(value: &T, sequence: Option<i64>) -> Value {
 }
 
 fn campaign_row(campaign: &Campaign) -> Change {
-    CAMPAIGNS.set(campaign.id, row(campaign, None))
+    let mut row = fields(json!(campaign));
+    // An event has it only if there is a number; the row that it makes has it in any case.
+    row.entry("cycles_left").or_insert(Value::Null);
+    CAMPAIGNS.set(campaign.id, Value::Object(row))
 }
 
 /// The frame that shows a campaign.

@@ -129,7 +129,8 @@ fn words(error: &CallError, hosts: &BTreeSet<HttpGrant>) -> String {
         CallError::Threw { name, message, place } => {
             // The first lines are ours.
             let ours = u32::try_from(BEFORE.lines().count()).unwrap_or_default();
-            let at = place.map_or_else(String::new, |place| format!(" (line {})", place.line.saturating_sub(ours).max(1)));
+            let at = place.and_then(|place| place.line.checked_sub(ours)).filter(|line| *line > 0);
+            let at = at.map_or_else(String::new, |line| format!(" (line {line})"));
             let form = if name == "SyntaxError" { format!("; {FORM}") } else { String::new() };
             format!("{name}: {message}{at}{form}")
         }

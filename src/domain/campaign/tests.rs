@@ -18,7 +18,7 @@ fn now() -> DateTime<Utc> {
 fn campaign(status: &str) -> Value {
     json!({
         "id": 1, "conversation_id": 2, "name": "Outreach", "status": status, "reason": null, "waits_for": null, "next_at": null, "cycles": 0,
-        "idle_cycles": 0, "fault": null, "bad_answers": 0, "judged_step": null, "carried": [], "cycles_left": null, "copy_of": null,
+        "idle_cycles": 0, "fault": null, "bad_answers": 0, "judged_step": null, "carried": [], "copy_of": null,
         "created_at": now(), "updated_at": now(),
     })
 }

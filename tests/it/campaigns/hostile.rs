@@ -155,17 +155,21 @@ impl Wave<'_> {
 
     /// Watches over the campaigns until all have ended.
     async fn watch(&mut self) {
+        let mut watched = false;
         for _ in 0..LOOKS {
-            for id in &self.open {
+            // A sign holds until the clock is turned, or the process that has it dies.
+            for id in self.open.iter().filter(|_| !watched) {
                 self.order(*id, Method::POST, "/present", None).await;
             }
+            watched = true;
             if self.chance.below(8) == 0 {
                 self.die().await;
+                watched = false;
                 continue;
             }
             self.desk.app.until("SELECT count(*) FROM turns WHERE state IN ('queued', 'running')", 0).await;
             for id in self.open.clone() {
-                if self.chance.below(3) == 0 {
+                if self.chance.below(4) == 0 {
                     self.order(id, Method::POST, "/forget-chat", None).await;
                 }
             }
@@ -189,6 +193,7 @@ impl Wave<'_> {
             if !moved {
                 // They wait longer after each cycle that brought nothing.
                 self.desk.app.advance(300);
+                watched = false;
             }
         }
         panic!("these have not ended: {:?}, {}", self.open, self.order(self.open[0], Method::GET, "", None).await);
