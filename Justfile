@@ -20,7 +20,7 @@ chaos-short:
 chaos:
     CHAOS_KILLS="${CHAOS_KILLS:-1000}" CHAOS_POINTS="${CHAOS_POINTS:-50}" cargo test --locked --test chaos -- --nocapture
 
-# A hostile model against 5,000 campaigns; the tests have 24. CAMPAIGN_CASES, CAMPAIGN_SEED.
+# A hostile model against 5,000 campaigns; the tests have 256. CAMPAIGN_CASES, CAMPAIGN_SEED.
 campaigns:
     CAMPAIGN_CASES="${CAMPAIGN_CASES:-5000}" cargo test --locked --test it campaigns_of_a_hostile_model
 
@@ -47,7 +47,7 @@ ci:
     .ci/run
 
 # Measures the release binary end to end, and writes docs/performance.md if it measured everything. On a quiet machine. BENCH_ONLY: parts of
-# it (start,turns,statements,tokens,crowd,memory,sockets,long,growth,todos); BENCH_QUICK=1: a few repetitions; LEVEL3_BIN: another binary;
+# it (start,turns,statements,tokens,crowd,memory,sockets,long,growth,todos,relay,campaigns); BENCH_QUICK=1: a few repetitions; LEVEL3_BIN: another binary;
 # BENCH_DIR: the folder for its data, on a disk; BENCH_OUT: where to write.
 bench:
     cargo build --release --locked -p level3 -p level3-bench

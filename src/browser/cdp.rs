@@ -45,6 +45,8 @@ pub(super) struct Connection {
     next: AtomicU64,
     /// The interactions that are under way.
     pub(super) interacting: AtomicUsize,
+    /// Held while new tabs begin or cease to be held: the end of one interaction does not let those of another go.
+    pub(super) holding: tokio::sync::Mutex<()>,
 }
 
 fn locked(table: &Mutex<Table>) -> MutexGuard<'_, Table> {
@@ -80,7 +82,13 @@ impl Connection {
             let mut table = locked(&heard);
             *table = Table { gone: true, ..Table::default() };
         });
-        Ok(Arc::new(Self { out, table, next: AtomicU64::new(1), interacting: AtomicUsize::new(0) }))
+        Ok(Arc::new(Self {
+            out,
+            table,
+            next: AtomicU64::new(1),
+            interacting: AtomicUsize::new(0),
+            holding: tokio::sync::Mutex::default(),
+        }))
     }
 
     /// The events of a session, from now on.

@@ -110,13 +110,14 @@ pub(super) async fn keep_browser(connection: Weak<Connection>, mut events: mpsc:
             continue;
         }
         let target = params["targetInfo"].clone();
-        // We attached to it ourselves.
-        if own.has(&target) {
+        let session = params["sessionId"].as_str().unwrap_or_default().to_owned();
+        let waits = params["waitingForDebugger"] == true;
+        // We attached to it ourselves. One that waits was made for one campaign while another clicked: by this session it is held like any new
+        // tab, and if nobody let it go on, it would never answer.
+        if own.has(&target) && !waits {
             continue;
         }
-        let session = params["sessionId"].as_str().unwrap_or_default().to_owned();
-        let opener = own.opener(&target);
-        let waits = params["waitingForDebugger"] == true;
+        let opener = if own.has(&target) { None } else { own.opener(&target) };
         tokio::spawn(async move {
             if let Some(opener) = opener {
                 opener.note("the page wanted to open a new tab, which was refused".to_owned());

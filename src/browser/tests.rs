@@ -1,8 +1,14 @@
 //! All that can be said without a browser.
 
-use serde_json::json;
+use std::sync::Arc;
+
+use futures::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::Message;
 
 use super::attach::{active_port, body, major};
+use super::cdp::Connection;
+use super::keeper::{OwnTabs, SharedTab, keep_browser};
 use super::touch::may_be_touched;
 use super::*;
 use crate::domain::campaign::page::PageNode;
@@ -66,5 +72,50 @@ fn a_node_is_refused_with_why_before_it_is_touched() {
     }
     assert!(
         may_be_touched(&json!({"to": ["https://example.com/a", "javascript:void 0"], "x": 1.0, "y": 2.0}), &hosts, &node).is_ok()
+    );
+}
+
+#[tokio::test]
+async fn a_tab_that_is_made_while_another_campaign_clicks_is_let_go_on() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel::<Value>();
+    tokio::spawn(async move {
+        let mut socket = tokio_tungstenite::accept_async(listener.accept().await.unwrap().0).await.unwrap();
+        let attached = |session: &str, target: &str, waits: bool| {
+            let target = json!({ "targetId": target, "type": "page" });
+            let params = json!({ "sessionId": session, "targetInfo": target, "waitingForDebugger": waits });
+            Message::text(json!({ "method": "Target.attachedToTarget", "params": params }).to_string())
+        };
+        for event in [attached("ours", "own", false), attached("held", "own", true), attached("person", "other", true)] {
+            socket.send(event).await.unwrap();
+        }
+        while let Some(Ok(Message::Text(text))) = socket.next().await {
+            let command: Value = serde_json::from_str(&text).unwrap();
+            socket.send(Message::text(json!({ "id": command["id"], "result": {} }).to_string())).await.unwrap();
+            tell.send(command).unwrap();
+        }
+    });
+    let stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    let connection = Connection::over(stream, &format!("ws://{address}/devtools")).await.unwrap();
+    let own = OwnTabs::default();
+    own.add("own", &SharedTab::default());
+    tokio::spawn(keep_browser(Arc::downgrade(&connection), connection.listen(""), own));
+    let mut commands = Vec::new();
+    while commands.len() < 4 {
+        let command = told.recv().await.unwrap();
+        let session = command["sessionId"].as_str().or(command["params"]["sessionId"].as_str()).unwrap();
+        commands.push(format!("{} {session}", command["method"].as_str().unwrap()));
+    }
+    commands.sort_unstable();
+    assert_eq!(
+        commands,
+        [
+            "Runtime.runIfWaitingForDebugger held",
+            "Runtime.runIfWaitingForDebugger person",
+            "Target.detachFromTarget held",
+            "Target.detachFromTarget person"
+        ],
+        "the session of the tab's own is left alone"
     );
 }

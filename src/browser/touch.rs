@@ -212,6 +212,7 @@ struct PopUpsHeld(Arc<Connection>);
 
 impl PopUpsHeld {
     async fn new(connection: &Arc<Connection>) -> Result<Self, CdpFault> {
+        let _order = connection.holding.lock().await;
         connection.interacting.fetch_add(1, Ordering::SeqCst);
         let held = Self(Arc::clone(connection));
         auto_attach(connection, true).await?;
@@ -224,6 +225,7 @@ impl Drop for PopUpsHeld {
     fn drop(&mut self) {
         let connection = Arc::clone(&self.0);
         tokio::spawn(async move {
+            let _order = connection.holding.lock().await;
             if connection.interacting.fetch_sub(1, Ordering::SeqCst) == 1
                 && let Err(fault) = auto_attach(&connection, false).await
             {

@@ -14,6 +14,9 @@ use crate::wire::api::{CampaignExport, CampaignInfo, CampaignLeads, CampaignList
 /// How often a terminal says that somebody is there. Real time: it is a person's.
 const SIGN: Duration = Duration::from_secs(15);
 
+/// The same while a single cycle is done, so that its end is told soon.
+const SOON: Duration = Duration::from_secs(1);
+
 /// The commands on campaigns.
 #[derive(Debug, Subcommand)]
 pub enum CampaignCommand {
@@ -49,6 +52,11 @@ pub enum CampaignCommand {
     },
     /// Let it go on
     Resume {
+        /// Its number
+        id: i64,
+    },
+    /// Be there while a paused one does exactly one cycle; then it is paused again
+    Cycle {
         /// Its number
         id: i64,
     },
@@ -178,7 +186,12 @@ pub(super) async fn run(ask: CampaignCommand, client: &Client, screen: &mut Scre
             let made: CampaignMade = client.post(&["campaigns", &id.to_string(), "copy"], NOTHING).await?;
             say(&made, format!("Campaign {} is a copy, and not started.", made.id), screen)
         }
-        C::Run { id } => watch(id, client, screen).await,
+        C::Run { id } => watch(id, SIGN, client, screen).await,
+        C::Cycle { id } => {
+            let _: CampaignTold = client.post(&["campaigns", &id.to_string(), "present"], NOTHING).await?;
+            let _: Campaign = client.post(&["campaigns", &id.to_string(), "cycle"], NOTHING).await?;
+            watch(id, SOON, client, screen).await
+        }
         C::Task { id, deed, what, more } => {
             let (path, body): (Vec<String>, Value) = match deed.as_str() {
                 "add" => {
@@ -342,23 +355,29 @@ async fn verify(id: i64, client: &Client, screen: &mut Screen<'_>) -> Result<(),
     if found.clean { Ok(()) } else { Err(CliError::Failed("the campaign is not what its events say".to_owned())) }
 }
 
-/// Says that somebody is there until the campaign is over or the terminal is closed.
+/// Says that somebody is there, at intervals, until the campaign is over, the one cycle that was asked for has ended, or the terminal is closed.
 #[expect(clippy::disallowed_methods, reason = "a sign is given at intervals, and nothing tells")]
-async fn watch(id: i64, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
+async fn watch(id: i64, sign: Duration, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
     screen.line("You are there; end with Ctrl-C. What has to be approved: level3 approvals")?;
     let (id, mut said) = (id.to_string(), String::new());
     loop {
         let _: CampaignTold = client.post(&["campaigns", &id, "present"], NOTHING).await?;
         let found: CampaignInfo = client.get(&["campaigns", &id], &[]).await?;
         let campaign = found.campaign;
-        let now = format!("{}, {} cycles {}", campaign.status, campaign.cycles, campaign.waits_for.unwrap_or_default());
+        let now = format!(
+            "{}, {} cycles {}",
+            campaign.status,
+            campaign.cycles,
+            campaign.waits_for.or(campaign.reason).unwrap_or_default()
+        );
         if now != said {
             screen.line(&now)?;
             said = now;
         }
-        if matches!(campaign.status, CampaignStatus::Completed | CampaignStatus::Error) {
+        let rests = campaign.status == CampaignStatus::Paused && sign == SOON;
+        if rests || matches!(campaign.status, CampaignStatus::Completed | CampaignStatus::Error) {
             return Ok(());
         }
-        tokio::time::sleep(SIGN).await;
+        tokio::time::sleep(sign).await;
     }
 }

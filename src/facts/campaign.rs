@@ -37,7 +37,10 @@ fn row<T: Serialize>(value: &T, sequence: Option<i64>) -> Value {
 }
 
 fn campaign_row(campaign: &Campaign) -> Change {
-    CAMPAIGNS.set(campaign.id, row(campaign, None))
+    let mut row = fields(json!(campaign));
+    // An event has it only if there is a number; the row that it makes has it in any case.
+    row.entry("cycles_left").or_insert(Value::Null);
+    CAMPAIGNS.set(campaign.id, Value::Object(row))
 }
 
 /// The frame that shows a campaign.
@@ -216,6 +219,9 @@ pub struct ScriptRan {
     pub input: Value,
     /// The files that it could read, by their sha256.
     pub files: Vec<BoundArtifact>,
+    /// The hosts that it could reach, a sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
     /// True if it has a result, and its effects are recorded.
     pub ok: bool,
     /// Its result, or why there is none.
@@ -226,7 +232,7 @@ pub struct ScriptRan {
 
 impl Fact for ScriptRan {
     fn read(&self, to: &mut Reading<'_>) {
-        let Self { turn: _, call, script, input: _, files, ok, output, logs: _ } = self;
+        let Self { turn: _, call, script, input: _, files, hosts: _, ok, output, logs: _ } = self;
         let BoundArtifact { key, version, sha256, .. } = script;
         let how = if *ok { "ran well" } else { "failed" };
         to.log(|_| {

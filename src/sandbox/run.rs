@@ -13,7 +13,7 @@ use crate::domain::Grants;
 
 use super::component::Loaded;
 use super::host::{HostState, Logs, MemoryLimit, Operations, TooManyOperations};
-use super::reach::{Missing, Nothing, Reach};
+use super::reach::{Missing, Reach};
 use super::{CallError, DEPTHS, Inner, SandboxLimits, ScriptLimits, explain, powers};
 use crate::domain::SourcePlace;
 
@@ -92,11 +92,11 @@ impl Inner {
         RunTerms { deadline: self.limits.deadline, depth: 0, reach, bounds: Bounds::of_calls(&self.limits), granted: None }
     }
 
-    /// The terms of a campaign's script, which reaches nothing.
-    pub(super) fn terms_of_script(&self) -> RunTerms {
+    /// The terms of a campaign's script.
+    pub(super) fn terms_of_script(&self, reach: Arc<dyn Reach>) -> RunTerms {
         let ScriptLimits { memory_bytes, deadline, output_bytes, .. } = self.limits.script;
         let bounds = Bounds { memory_bytes, output_bytes, log_bytes: output_bytes };
-        RunTerms { deadline, depth: 0, reach: Arc::new(Nothing), bounds, granted: None }
+        RunTerms { deadline, depth: 0, reach, bounds, granted: None }
     }
 
     /// Calls a capability with parameters that fit its schema.

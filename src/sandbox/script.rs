@@ -1,29 +1,32 @@
-//! Scripts of campaigns: the body of a function in JavaScript or Python that has `input`, `files` and `log`, and reaches nothing else.
-//! JavaScript runs in the engine of capabilities, Python in one of its own (`python`); the bounds are the same.
+//! Scripts of campaigns: the body of a function in JavaScript or Python that has `input`, `files`, `log` and a `/tmp` in memory, and reaches nothing
+//! else but the hosts of its approval. JavaScript runs in the engine of capabilities, Python in one of its own (`python`); the bounds are the same.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tokio::sync::SemaphorePermit;
 
 use crate::domain::campaign::script::ScriptLanguage;
-use crate::domain::{Grants, Power, SourceLanguage};
+use crate::domain::{Grants, HttpGrant, Power, SourceLanguage};
 use crate::governor::Permit;
 
 use super::component::{Bytes, sha256};
 use super::run::RunEnd;
 use super::template::Kind;
-use super::{CallError, Inner, PythonError, Sandbox};
+use super::{CallError, Inner, Nothing, PythonError, Reach, Sandbox};
 
-/// The lines before a script: it begins in the second.
-const BEFORE: &str = "export default async function script({ input, files }) { Object.freeze(files); const log = (...words) => console.log(...words); {\n";
+/// The lines before a script.
+const BEFORE: &str = include_str!("script.js");
 /// The lines after it. The first ends a comment.
 const AFTER: &str = "\n}}\n";
 /// The beginning of the engine's words about a power that is not granted.
 const NOT_GRANTED: &str = "this capability was not granted";
 /// The same in words about a script.
-const REACHES_NOTHING: &str =
-    "a script reaches nothing: it has no network, no secrets, no database, no tools and no clock; it has input, files and log";
+const REACHES_NOTHING: &str = "a script reaches nothing: it has no network, no secrets, no database, no tools and no clock; it has input, files, log and tmp, and the \
+     hosts that its approval grants (arguments.hosts of run_script)";
 /// The form of a script.
-const FORM: &str = "a script is the body of a JavaScript function: it has input, files and log(…), imports and exports nothing, and \
+const FORM: &str = "a script is the body of a JavaScript function: it has input, files, log(…) and tmp, imports and exports nothing, and \
                     returns its result";
 
 /// A script in its language.
@@ -47,6 +50,8 @@ pub struct ScriptEnd {
 /// Room for one script to run.
 pub struct ScriptSlot<'a> {
     inner: &'a Inner,
+    hosts: BTreeSet<HttpGrant>,
+    reach: Arc<dyn Reach>,
     _room: Option<SemaphorePermit<'a>>,
 }
 
@@ -64,11 +69,17 @@ impl Sandbox {
 
     /// Waits until there is room for a script. Scripts that run end in bounded time.
     pub async fn script_slot(&self) -> ScriptSlot<'_> {
-        ScriptSlot { inner: &self.0, _room: self.0.scripts.acquire().await.ok() }
+        let room = self.0.scripts.acquire().await.ok();
+        ScriptSlot { inner: &self.0, hosts: BTreeSet::new(), reach: Arc::new(Nothing), _room: room }
     }
 }
 
 impl ScriptSlot<'_> {
+    /// The same for a script in JavaScript that may reach these hosts. `reach` does its work outside.
+    pub fn reaching(self, hosts: BTreeSet<HttpGrant>, reach: Arc<dyn Reach>) -> Self {
+        Self { hosts, reach, ..self }
+    }
+
     /// Runs a script in a fresh instance, with this input and these files: an object of name and text.
     pub async fn run(self, permit: &Permit, script: ScriptText<'_>, input: &Value, files: &Value) -> ScriptEnd {
         tracing::debug!(call = %permit.call(), language = ?script.language, "script runs");
@@ -89,7 +100,7 @@ impl ScriptSlot<'_> {
     }
 
     async fn javascript(&self, source: &str, given: &Value) -> (Result<String, String>, Vec<String>) {
-        let grants = Grants { harmless: [Power::Log].into(), ..Grants::none() };
+        let grants = Grants { harmless: [Power::Log].into(), http: self.hosts.clone(), ..Grants::none() };
         let component = match self.inner.templates.get(&grants) {
             Ok(template) => template.component(Kind::Run, &format!("{BEFORE}{source}{AFTER}")),
             Err(fault) => return (Err(fault), Vec::new()),
@@ -97,20 +108,29 @@ impl ScriptSlot<'_> {
         let sum = sha256(&component);
         let bytes = Bytes { component: &component, sha256: &sum, grants: &grants, language: SourceLanguage::JavaScript };
         let RunEnd { result, logs, .. } = match self.inner.load(bytes).await {
-            Ok(loaded) => self.inner.run(&loaded, given, &self.inner.terms_of_script()).await,
+            Ok(loaded) => self.inner.run(&loaded, given, &self.inner.terms_of_script(Arc::clone(&self.reach))).await,
             Err(error) => RunEnd::failed(CallError::Unusable(error.to_string())),
         };
-        (result.map_err(|error| words(&error)), logs)
+        (result.map_err(|error| words(&error, &self.hosts)), logs)
     }
 }
 
 /// The failure of a script, in words about a script.
-fn words(error: &CallError) -> String {
+fn words(error: &CallError, hosts: &BTreeSet<HttpGrant>) -> String {
     match error {
-        CallError::Threw { message, .. } if message.starts_with(NOT_GRANTED) => REACHES_NOTHING.to_owned(),
+        CallError::Threw { message, .. } if message.starts_with(NOT_GRANTED) && hosts.is_empty() => REACHES_NOTHING.to_owned(),
+        CallError::Threw { message, .. } if message.starts_with(NOT_GRANTED) => {
+            let may: Vec<_> = hosts.iter().map(HttpGrant::in_words).collect();
+            format!(
+                "a script reaches only what its approval grants: {} Propose it again with what it needs in arguments.hosts",
+                may.join(" ")
+            )
+        }
         CallError::Threw { name, message, place } => {
-            // The first line is ours.
-            let at = place.map_or_else(String::new, |place| format!(" (line {})", place.line.saturating_sub(1).max(1)));
+            // The first lines are ours.
+            let ours = u32::try_from(BEFORE.lines().count()).unwrap_or_default();
+            let at = place.and_then(|place| place.line.checked_sub(ours)).filter(|line| *line > 0);
+            let at = at.map_or_else(String::new, |line| format!(" (line {line})"));
             let form = if name == "SyntaxError" { format!("; {FORM}") } else { String::new() };
             format!("{name}: {message}{at}{form}")
         }

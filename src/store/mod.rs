@@ -35,8 +35,8 @@ use crate::telemetry::Scrubber;
 
 pub use agent_sql::{AgentLogin, AgentSql, Gate, RowLimits, SqlEnd};
 pub use campaigns::{
-    CampaignDeed, CampaignError, CampaignLog, CampaignOrder, CycleCame, CycleLook, DoneOutside, LastCall, LogLineOfCampaign,
-    NewCampaign, NewCampaignTask,
+    CampaignDeed, CampaignError, CampaignFold, CampaignLog, CampaignOrder, CycleCame, CycleLook, DoneOutside, LastCall,
+    LogLineOfCampaign, NewCampaign, NewCampaignTask,
 };
 pub use lease::Lease;
 pub use neighbours::{Hint, Neighbours};

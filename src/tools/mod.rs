@@ -28,6 +28,7 @@ use crate::domain::{CallRequest, Profile, ToolSpec};
 use crate::store::{CapabilitySummary, Catalogue, Store};
 use crate::telemetry::Metrics;
 
+pub use capability::ScriptReach;
 pub use door::AfterCall;
 pub use kit::{Hands, Kit};
 pub use marks::Marks;

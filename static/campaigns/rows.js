@@ -1,7 +1,7 @@
 // All that follows from what the server says of a campaign. Pure.
 
 /** The ways in which a person may steer a campaign now. */
-export const steps = ({ status }) => [...({ initializing: ["start"], active: ["pause"], paused: ["resume"] }[status] ?? []), "copy"];
+export const steps = ({ status }) => [...({ initializing: ["start"], active: ["pause"], paused: ["resume", "cycle"] }[status] ?? []), "copy"];
 
 /** Why it stands still, in the server's words; undefined if it does not say. */
 export const whyOf = ({ reason, waits_for: waits, fault }) => [reason, waits, fault].filter(Boolean).join(" · ") || undefined;

@@ -27,6 +27,7 @@ export const campaigns = {
   start: "Start",
   pause: "Pause",
   resume: "Resume",
+  cycle: "Do one cycle",
   copy: "Copy",
   copied: (id) => `Campaign ${id} was made as a copy`,
   waits: "Waits for your approval",

@@ -27,6 +27,7 @@ export const campaigns = {
   start: "Iniciar",
   pause: "Pausar",
   resume: "Retomar",
+  cycle: "Fazer um ciclo",
   copy: "Copiar",
   copied: (id) => `A campanha ${id} foi criada como cópia`,
   waits: "Espera a sua aprovação",

@@ -1,5 +1,5 @@
 //! kill -9 while campaigns work: each effect is there once, and each task was done once. The recovery from one death is the victim of the
-//! next. Touches of pages whose end nobody knows are in tests/it/campaigns/browser.rs.
+//! next. Deaths over a touch of a page are in `pages`.
 
 use std::os::unix::process::ExitStatusExt;
 
@@ -43,11 +43,11 @@ pub fn answer(messages: &[Value]) -> Option<Value> {
 }
 
 /// A person who watches over campaigns, and approves what is asked.
-struct Person<'a>(&'a Rig);
+pub struct Person<'a>(pub &'a Rig);
 
 impl Person<'_> {
     /// One request; `None` if the server is gone.
-    async fn ask(&self, method: Method, path: &str, body: Option<Value>) -> Option<Value> {
+    pub async fn ask(&self, method: Method, path: &str, body: Option<Value>) -> Option<Value> {
         let address = (*self.0.address.borrow())?;
         let mut request = client().request(method, format!("http://{address}/api{path}"));
         if let Some(body) = body {

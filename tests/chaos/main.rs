@@ -12,6 +12,7 @@ mod database;
 mod disk;
 mod fences;
 mod kills;
+mod pages;
 mod peer;
 mod points;
 mod process;

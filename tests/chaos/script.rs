@@ -6,12 +6,17 @@ use serde_json::{Value, json};
 use crate::peer::Peer;
 use crate::support::ModelServer;
 
+/// The answer outside of chat: to a contact, or in a campaign.
+fn answer_elsewhere(messages: &[Value]) -> Option<Value> {
+    crate::relay::answer(messages).or_else(|| crate::campaigns::answer(messages)).or_else(|| crate::pages::answer(messages))
+}
+
 /// Understands `setup`, `work ID`, `ask NAME`, `due ID`, `restart ID`, and the heartbeat.
 pub async fn model(peer: &Peer) -> ModelServer {
     let address = peer.address;
     ModelServer::start(move |_, body| {
         let messages = body["messages"].as_array().expect("messages");
-        if let Some(answer) = crate::relay::answer(messages).or_else(|| crate::campaigns::answer(messages)) {
+        if let Some(answer) = answer_elsewhere(messages) {
             return answer;
         }
         let said = messages.iter().rposition(|message| message["role"] == "user").expect("a request");

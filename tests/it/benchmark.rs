@@ -38,6 +38,10 @@ fn every_place_of_the_document_gets_its_figures() {
         "| `relay create`, the whole process |",
         "| `relay list`, 1,000 instances |",
         "| messages a second over loopback, each answered |",
+        "| a cycle that keeps an artifact |",
+        "| snapshot, 200 tasks and 100 leads |",
+        "| scoring of 100 leads by a new config, with its events |",
+        "| call of a script in JavaScript that returns 1: instance, run and judgement |",
     ] {
         let found = document.lines().find_map(|line| line.strip_prefix(row)).unwrap_or_else(|| panic!("{row}\n{document}"));
         assert!(found.contains(|c: char| c.is_ascii_digit()), "{row}{found}");

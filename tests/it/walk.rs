@@ -159,6 +159,7 @@ const ROUTES: &[(&str, &str, Gets)] = &[
     ("POST", "/api/campaigns/{id}/start", Forbidden),
     ("POST", "/api/campaigns/{id}/pause", Forbidden),
     ("POST", "/api/campaigns/{id}/resume", Forbidden),
+    ("POST", "/api/campaigns/{id}/cycle", Forbidden),
     ("POST", "/api/campaigns/{id}/copy", Forbidden),
     ("POST", "/api/campaigns/{id}/present", Forbidden),
     ("POST", "/api/campaigns/{id}/verify", Forbidden),

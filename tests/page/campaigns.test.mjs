@@ -41,7 +41,7 @@ test("each_question_of_the_place_has_its_address", async () => {
 });
 
 test("a_campaign_is_steered_only_as_its_state_allows", () => {
-  const all = { initializing: "start copy", active: "pause copy", paused: "resume copy", completed: "copy", error: "copy" };
+  const all = { initializing: "start copy", active: "pause copy", paused: "resume cycle copy", completed: "copy", error: "copy" };
   for (const [status, deeds] of Object.entries(all)) assert.equal(steps({ status }).join(" "), deeds, status);
 });
 
@@ -160,11 +160,15 @@ test("it_is_paused_resumed_and_copied_and_a_start_says_what_is_missing", { skip 
     await see("[data-testid=campaigns-why]", "the question tone waits");
     await click("[data-testid=campaigns-pause]");
     await see("[data-testid=campaigns-state]", "Paused");
+    await click("[data-testid=campaigns-cycle]");
+    await see("[data-testid=campaigns-state]", "Active");
+    await click("[data-testid=campaigns-pause]");
+    await see("[data-testid=campaigns-state]", "Paused");
     await click("[data-testid=campaigns-resume]");
     await see("[data-testid=campaigns-state]", "Active");
     await click("[data-testid=campaigns-copy]");
     await see("[data-testid=campaigns-state]", "Not started");
-    assert.deepEqual(campaigns.asked, ["pause", "resume", "copy"]);
+    assert.deepEqual(campaigns.asked, ["pause", "cycle", "pause", "resume", "copy"]);
     await click("[data-testid=campaigns-start]");
     await see("[data-testid=campaigns-detail] .problem", "no model answers");
   });

@@ -22,7 +22,8 @@ pub const TOOLS: &[(&str, &str)] = &[
     (
         RUN_SCRIPT,
         "{\"script\": KEY, \"input\": JSON, \"files\": [KEY]} runs a js_script or python_script: the body of a JavaScript \
-         or Python function that has input, files (key → text) and log(…), reaches nothing else, and returns its result",
+         or Python function that has input, files (key → text) and log(…), reaches nothing else, and returns its result; with \
+         \"hosts\": [HOST] one in JavaScript may fetch from them",
     ),
 ];
 
@@ -297,7 +298,7 @@ fn tool(state: &CampaignState, wanted: &ExecuteTool) -> Result<(), String> {
             key("file", ArtifactType::File)
         }
         RUN_SCRIPT => {
-            given(&["script", "input", "files"])?;
+            given(&["script", "input", "files", "hosts"])?;
             ScriptPlan::of(state, arguments).map(drop)
         }
         page if is_browser_tool(page) => PagePlan::of(state, wanted).map(drop),

@@ -110,6 +110,9 @@ pub struct Campaign {
     pub judged_step: Option<StepId>,
     /// Proposals that were carried out against the state as it is.
     pub carried: Vec<Carried>,
+    /// So many cycles more, and then it is paused again; `None`: without a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycles_left: Option<i32>,
     /// The campaign that it is a copy of.
     pub copy_of: Option<super::CampaignId>,
     /// When it was made.

@@ -1,16 +1,21 @@
 //! A run of a script, as it is proposed: its language, which versions it takes, bound by their sha256, and what it is given.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::artifact::ArtifactType;
 use super::proposal::ExecuteTool;
 use super::state::{ArtifactHead, CampaignState};
+use crate::domain::{Grants, HttpGrant};
 
 /// The tool that runs a script.
 pub const RUN_SCRIPT: &str = "run_script";
 /// The most files of a run.
 const MOST_FILES: usize = 16;
+/// The most hosts of a run.
+const MOST_HOSTS: usize = 8;
 /// The most bytes of an input.
 const MOST_INPUT: usize = 64 << 10;
 /// The most bytes of a script's source.
@@ -90,6 +95,8 @@ pub struct ScriptPlan {
     pub files: Vec<BoundArtifact>,
     /// Name and content of each, an object.
     pub contents: Value,
+    /// The hosts that it may reach, if a person approves them.
+    pub hosts: BTreeSet<HttpGrant>,
 }
 
 impl ScriptPlan {
@@ -126,8 +133,14 @@ impl ScriptPlan {
             }
             files.push(BoundArtifact::of(head));
         }
+        let hosts = hosts(arguments)?;
+        if language == ScriptLanguage::Python && !hosts.is_empty() {
+            return Err(
+                "arguments.hosts: a script in Python reaches no network; write it in JavaScript, as a js_script".to_owned()
+            );
+        }
         let (script, source) = (BoundArtifact::of(script), script.content.clone());
-        Ok(Self { script, language, source, input, files, contents: Value::Object(contents) })
+        Ok(Self { script, language, source, input, files, contents: Value::Object(contents), hosts })
     }
 
     /// The proposal with the versions that it is bound to: an approval holds for these and for no others.
@@ -154,6 +167,31 @@ fn names(arguments: &Map<String, Value>) -> Result<Vec<&str>, String> {
         return Err(format!("arguments.files: has {} keys; at most {MOST_FILES}", names.len()));
     }
     names.iter().map(|name| name.as_str().ok_or_else(wrong)).collect()
+}
+
+/// True if a proposal asks for hosts.
+pub fn asks_for_hosts(arguments: &Map<String, Value>) -> bool {
+    arguments.get("hosts").is_some_and(|hosts| !hosts.is_null() && hosts.as_array().is_none_or(|hosts| !hosts.is_empty()))
+}
+
+/// The hosts: names, with a port or without; `http://` before one that has no other door.
+fn hosts(arguments: &Map<String, Value>) -> Result<BTreeSet<HttpGrant>, String> {
+    if !asks_for_hosts(arguments) {
+        return Ok(BTreeSet::new());
+    }
+    let wanted = &arguments["hosts"];
+    let wrong = |why: &str| format!("arguments.hosts: {why}; expected a list like [\"api.example.com\"]");
+    let names =
+        wanted.as_array().filter(|names| names.iter().all(Value::is_string)).ok_or_else(|| wrong("is no list of hosts"))?;
+    if names.len() > MOST_HOSTS {
+        return Err(format!("arguments.hosts: has {} hosts; at most {MOST_HOSTS}", names.len()));
+    }
+    let written = Map::from_iter([("http".to_owned(), json!({ "hosts": names }))]);
+    let read = Grants::from_json(&written).map_err(|error| wrong(&error.to_string()))?;
+    match read.http.iter().find(|grant| grant.host.contains('*')) {
+        Some(grant) => Err(wrong(&format!("`{}` is no single host", grant.host))),
+        None => Ok(read.http),
+    }
 }
 
 /// The artifact of a name: `KEY` of a file, or `TYPE/KEY`.

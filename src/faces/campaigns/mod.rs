@@ -105,6 +105,14 @@ impl Campaigns {
         Ok(campaign)
     }
 
+    /// Lets a paused campaign do exactly one cycle, while somebody is there.
+    ///
+    /// # Errors
+    /// [`CampaignError::Refused`] if it is not paused, nobody is there, or there is nothing to do.
+    pub async fn one_cycle(&self, id: CampaignId) -> Result<Campaign, CampaignError> {
+        self.store().allow_one_cycle(id, self.presence(id), self.clock().now()).await
+    }
+
     /// Does what a person orders; the campaign goes on if it waited for that.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use crate::domain::{CampaignId, TurnId};
 use crate::facts::Event;
-use crate::store::{CampaignError, Store};
+use crate::store::{CampaignError, CampaignFold, Store};
 
 use super::request::CycleRequest;
 
@@ -18,10 +18,11 @@ pub struct VerifiedCycle {
 pub(super) async fn verify(store: &Store, id: CampaignId) -> Result<VerifiedCycle, CampaignError> {
     let records = store.campaign_events(id).await?;
     let mut verified = VerifiedCycle::default();
+    let mut fold = CampaignFold::new(id, &records);
     for record in &records {
         let Event::CycleAsked(asked) = &record.event else { continue };
         verified.requests += 1;
-        let state = match Store::campaign_by(id, &records, asked.upto) {
+        let state = match fold.upto(asked.upto) {
             Ok(state) => state,
             Err(error) => {
                 verified.differs = Some((asked.turn, error.to_string()));

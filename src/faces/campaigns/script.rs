@@ -1,5 +1,5 @@
-//! The run of a script: what a person is shown of it, and how it is carried out. It has no effect outside, so all that comes of it is
-//! one transaction.
+//! The run of a script: what a person is shown of it, and how it is carried out. All that comes of it here is one transaction; what it sends to
+//! hosts of its approval stands in the ledger before.
 
 use std::fmt::Write as _;
 
@@ -12,18 +12,21 @@ use super::presence::Presences;
 use crate::domain::campaign::CampaignProposal;
 use crate::domain::campaign::judge::Presence;
 use crate::domain::campaign::script::{ScriptLanguage, ScriptPlan};
-use crate::domain::{CampaignId, Outcome, Refusal, RefusalCode};
+use crate::domain::{CampaignId, HttpGrant, Outcome, Refusal, RefusalCode};
 use crate::facts::ScriptRan;
 use crate::sandbox::{ScriptEnd, ScriptText};
 use crate::store::{CampaignError, DoneOutside, Lease, Store, StoreError};
 use crate::telemetry::chain;
-use crate::tools::{Act, CallCard, Doing, Executed, Kit, ToolError};
+use crate::tools::{Act, CallCard, Doing, Executed, Kit, ScriptReach, ToolError};
 
 /// The words if a script is not run for want of a person.
 const NOBODY: &str = "not run: nobody is there";
+/// The same if the server went away in the middle of a run that may reach hosts.
+const CUT_OFF: &str = "not run to its end: the server was interrupted, so a run before this one may have been cut off, and nobody is there; what \
+                       it sent stands in the audit";
 /// The limits, as a person is shown them.
-const LIMITS: &str =
-    "It has 30 s, 256 MiB of memory and 64 KiB of output. It reaches no network, no secrets, no database and no tools.";
+const LIMITS: &str = "It has 30 s, 256 MiB of memory and 64 KiB of output, and 16 MiB for files of its own, which end with it. It reaches no secrets, no \
+                      database and no tools.";
 
 /// The way to see if somebody is there.
 pub(super) struct PresenceOf {
@@ -77,25 +80,29 @@ impl ReadScript {
             Ok(output) => (true, output),
             Err(why) => (false, why),
         };
-        let ScriptPlan { script, input, files, .. } = self.plan.clone();
-        ScriptRan { turn: doing.lease.turn, call: doing.permit.call(), script, input, files, ok, output, logs }
+        let ScriptPlan { script, input, files, hosts, .. } = self.plan.clone();
+        let hosts = hosts.iter().map(HttpGrant::in_words).collect();
+        ScriptRan { turn: doing.lease.turn, call: doing.permit.call(), script, input, files, hosts, ok, output, logs }
     }
 }
 
 /// Source, input, files and limits.
 fn shown(plan: &ScriptPlan) -> Vec<String> {
-    let ScriptPlan { script, language, source, input, files, .. } = plan;
+    let ScriptPlan { script, language, source, input, files, hosts, .. } = plan;
     let mut read = String::new();
     for file in files {
         let _ = write!(read, "\n{} {} version {}, sha256 {}", file.kind, file.key, file.version, file.sha256);
     }
     let read = if read.is_empty() { " none".to_owned() } else { read };
+    let reached: Vec<_> = hosts.iter().map(HttpGrant::in_words).collect();
+    let reached = if reached.is_empty() { "It reaches no network.".to_owned() } else { format!("It may: {}", reached.join(" ")) };
     vec![
         format!("Runs the {} {} version {}, sha256 {}.", words(*language), script.key, script.version, script.sha256),
         source.clone(),
         format!("Input: {input}"),
         format!("Files that it may read:{read}"),
         LIMITS.to_owned(),
+        reached,
     ]
 }
 
@@ -130,17 +137,29 @@ impl Act for ReadScript {
         async move {
             let kit = doing.kit();
             let slot = kit.hands.sandbox.script_slot().await;
+            let reach = ScriptReach::new(doing, self.plan.hosts.clone());
             // It may have waited for others: somebody has to be there now.
             if self.presence.presences.of(self.presence.campaign, kit.clock.now()) == Presence::Away {
-                return Ok(Executed::Outcome(Outcome { refusal: Some(RefusalCode::Gone), ..Outcome::failed(NOBODY) }));
+                // A run before a crash may have sent something.
+                let cut_off = doing.lease.fence > 1 && !self.plan.hosts.is_empty();
+                let outcome =
+                    Outcome { refusal: Some(RefusalCode::Gone), ..Outcome::failed(if cut_off { CUT_OFF } else { NOBODY }) };
+                if !cut_off {
+                    return Ok(Executed::Outcome(outcome));
+                }
+                kit.store.give_up_operations(doing.lease, doing.permit, kit.clock.now()).await?;
+                return Ok(Executed::Outcome(reach.ended(outcome).await?));
             }
             let script = ScriptText { language: self.plan.language, source: &self.plan.source };
+            let slot = slot.reaching(self.plan.hosts.clone(), reach.reach());
             let end = slot.run(doing.permit, script, &self.plan.input, &self.plan.contents).await;
+            // Empty, or a word on requests of which nobody knows.
+            let Outcome { result: uncertain, account, .. } = reach.ended(Outcome::ok(String::new())).await?;
             let ran = self.ran(doing, end);
             let why = if ran.ok {
                 let mut unit = kit.store.begin(kit.clock.now()).await?;
                 match unit.carry_out_proposal(doing.permit, doing.lease, &self.proposal, Some(DoneOutside::Script(&ran))).await? {
-                    Ok(told) => return Ok(Executed::Within(unit, Outcome::ok(told))),
+                    Ok(told) => return Ok(Executed::Within(unit, Outcome { account, ..Outcome::ok(told + &uncertain) })),
                     Err(why) => why,
                 }
             } else {
@@ -149,7 +168,8 @@ impl Act for ReadScript {
             let mut unit = kit.store.begin(kit.clock.now()).await?;
             let failed = ScriptRan { ok: false, output: why.clone(), ..ran };
             unit.record_failed_script(doing.permit, doing.lease, &failed).await?;
-            Ok(Executed::Within(unit, Outcome::failed(format!("The script {} failed: {why}", failed.script.key))))
+            let told = format!("The script {} failed: {why}{uncertain}", failed.script.key);
+            Ok(Executed::Within(unit, Outcome { account, ..Outcome::failed(told) }))
         }
         .boxed()
     }

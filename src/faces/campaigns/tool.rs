@@ -14,7 +14,7 @@ use crate::browser::Browser;
 use crate::domain::campaign::judge::validate;
 use crate::domain::campaign::page::{PageHosts, READ, SCREENSHOT, is_browser_tool};
 use crate::domain::campaign::proposal::{AnalyzeLeads, ExecuteTool, GenerateMessage, PersistArtifact, RequestUserInput};
-use crate::domain::campaign::script::{RUN_SCRIPT, ScriptPlan};
+use crate::domain::campaign::script::{RUN_SCRIPT, ScriptPlan, asks_for_hosts};
 use crate::domain::campaign::visit::PagePlan;
 use crate::domain::campaign::{ArtifactType, CampaignProposal, CampaignState, ContextKind, KINDS};
 use crate::domain::{Effect, Outcome, Refusal, RefusalCode, ToolSpec};
@@ -120,6 +120,8 @@ fn effect(proposal: &CampaignProposal) -> (Effect, Option<ContextKind>, Option<A
         P::ExecuteTool(tool) => match tool.tool.as_str() {
             // The config that it applies was approved.
             "score_leads" => (Effect::Write, None, None),
+            // Hosts are granted for one run, which a person has seen.
+            RUN_SCRIPT if asks_for_hosts(&tool.arguments) => (Effect::Script, None, None),
             RUN_SCRIPT => (Effect::Script, Some(ContextKind::Script), None),
             READ => (Effect::Read, None, None),
             SCREENSHOT => persist(ArtifactType::Picture),

@@ -34,6 +34,7 @@ pub(super) fn routes() -> Router<Closed> {
         .route("/{id}/start", post(start))
         .route("/{id}/pause", post(pause))
         .route("/{id}/resume", post(resume))
+        .route("/{id}/cycle", post(cycle))
         .route("/{id}/copy", post(copy))
         .route("/{id}/present", post(present))
         .route("/{id}/verify", post(verify))
@@ -181,6 +182,10 @@ async fn pause(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<Campaign> {
 
 async fn resume(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<Campaign> {
     Ok(Json(doors.campaigns.steer(id, CampaignInput::Resume).await?))
+}
+
+async fn cycle(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<Campaign> {
+    Ok(Json(doors.campaigns.one_cycle(id).await?))
 }
 
 async fn copy(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<CampaignMade> {

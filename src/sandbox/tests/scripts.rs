@@ -45,6 +45,26 @@ async fn a_script_reaches_nothing_and_hears_so() {
 }
 
 #[tokio::test]
+async fn a_script_has_a_tmp_in_memory_of_16_mib_that_ends_with_it() {
+    let source = "tmp.write('/tmp/a', 'é'); tmp.write('b', 'x'.repeat((16 << 20) - 2));\nlog(tmp.read('a'), tmp.list(), tmp.remove('b'), tmp.remove('b'));\n\
+                  tmp.write('c', 'x'.repeat(16 << 20))";
+    let end = run(sandbox(), source, json!(null), json!({})).await;
+    assert_eq!(end.logs, ["é [\"a\",\"b\"] true false"]);
+    let why = end.result.unwrap_err();
+    assert!(why.contains("RangeError: c: tmp has room for 16 MiB"), "{why}");
+    for (source, words) in [
+        ("return tmp.read('a')", "there is no a in tmp"),
+        ("tmp.write('a', { n: 1 })", "tmp keeps text"),
+        ("tmp.write('', 'x')", "a file in tmp has a name"),
+    ] {
+        let why = fails(sandbox(), source).await;
+        assert!(why.contains(words), "{source}: {why}");
+    }
+    let overwritten = "for (let n = 0; n < 5; n++) tmp.write('a', 'x'.repeat(15 << 20)); return tmp.read('a').length";
+    assert_eq!(run(sandbox(), overwritten, json!(null), json!({})).await.result.as_deref(), Ok("15728640"));
+}
+
+#[tokio::test]
 async fn a_script_ends_at_its_own_bounds_and_not_at_those_of_capabilities() {
     let script = ScriptLimits { deadline: Duration::from_millis(1_500), output_bytes: 1_000, ..ScriptLimits::default() };
     let sandbox = open(SandboxLimits { script, ..SandboxLimits::default() });

@@ -15,6 +15,12 @@ use crate::store::{Lease, NewStep, Store, StoreError, Unit, word};
 /// The words of the turn of a cycle.
 const INPUT: &str = "[controller] One cycle.";
 
+/// Why a campaign is paused after its one cycle.
+const AFTER_ONE: &str = "paused again: it did the one cycle that a person asked for";
+/// Why it is paused if the turn of that cycle ended in another way.
+const CUT_OFF: &str =
+    "paused again: the one cycle that a person asked for was cut off before its end, and is not begun anew by itself";
+
 /// The most bytes of the words about a proposal that brought nothing.
 const MOST_FAULT: usize = 600;
 
@@ -151,7 +157,7 @@ impl Store {
         unit.settle_tasks(id).await?;
         let state = unit.read_campaign(id).await?;
         let after = unit.write_cycle_end(lease, &state, came, presence).await?;
-        let words = format!("Cycle {}. {}", after.campaign.cycles, after.words);
+        let words = format!("Cycle {}. {}", after.state.campaign.cycles, after.words);
         let step = NewStep {
             number: steps + 1,
             model: "level3",
@@ -162,6 +168,9 @@ impl Store {
         };
         unit.insert_step(lease.conversation, lease.turn, &step, None).await?;
         unit.end_turn(held, TurnEnd::Answered).await?;
+        if after.pauses {
+            unit.move_campaign(&after.state, CampaignInput::Pause, Some(AFTER_ONE)).await?;
+        }
         if after.goes_on {
             failpoint::hit(Point::MidCycleEnd).map_err(StoreError::broken)?;
             unit.queue_turn(lease.conversation, Origin::Cycle, None, INPUT).await?;
@@ -196,6 +205,12 @@ impl Store {
             sqlx::query_scalar::<_, bool>("SELECT EXISTS (SELECT FROM turns WHERE conversation_id = $1 AND ended_at IS NULL)");
         let busy = busy.bind(conversation.0).fetch_one(&mut *unit.tx).await?;
         if state.campaign.status != CampaignStatus::Active || busy {
+            return Ok(false);
+        }
+        if state.campaign.cycles_left.is_some() {
+            // Its cycle was queued with the order, and has no turn any more.
+            unit.move_campaign(&state, CampaignInput::Pause, Some(CUT_OFF)).await?;
+            unit.commit().await?;
             return Ok(false);
         }
         let done = unit.settle_tasks(id).await?;
@@ -237,6 +252,46 @@ impl Store {
         Ok(queued)
     }
 
+    /// Lets a paused campaign do exactly one cycle, whose turn is queued in the same transaction. Its end pauses the campaign again.
+    ///
+    /// # Errors
+    /// [`CampaignError::Refused`] if it is not paused, nobody is there, or there is nothing to do.
+    pub async fn allow_one_cycle(
+        &self,
+        id: CampaignId,
+        presence: Presence,
+        now: DateTime<Utc>,
+    ) -> Result<Campaign, CampaignError> {
+        let conversation = self.conversation_of_campaign(id).await?;
+        let mut unit = self.hold_with_turns(conversation, now).await?;
+        unit.settle_tasks(id).await?;
+        let mut state = unit.read_campaign(id).await?;
+        let status = state.campaign.status;
+        if status != CampaignStatus::Paused {
+            unit.let_go().await?;
+            return Err(CampaignError::Refused(format!("campaign {id} is {status}; `cycle` is for one that is paused")));
+        }
+        (state.campaign.idle_cycles, state.campaign.bad_answers) = (0, 0);
+        let active = Campaign { status: CampaignStatus::Active, ..state.campaign.clone() };
+        let why = match next(&CampaignState { campaign: active, ..state.clone() }, now, presence) {
+            NextCycle::Cycle => None,
+            NextCycle::Waits(why, _) => Some(why),
+            NextCycle::Completed => {
+                Some(format!("all its tasks are done; resume it to complete it: level3 campaign resume {id}"))
+            }
+        };
+        if let Some(why) = why {
+            unit.let_go().await?;
+            return Err(CampaignError::Refused(format!("campaign {id} has no cycle to do now: {why}")));
+        }
+        let campaign = unit.move_campaign(&state, CampaignInput::Resume, None).await?;
+        let campaign = Campaign { cycles_left: Some(1), ..campaign };
+        let campaign = unit.record_campaign(campaign, None, "may do one cycle, and is paused again").await?;
+        unit.queue_turn(conversation, Origin::Cycle, None, INPUT).await?;
+        unit.commit().await?;
+        Ok(campaign)
+    }
+
     /// The campaigns whose time has come; they wait no longer for it.
     ///
     /// # Errors
@@ -270,9 +325,11 @@ impl Store {
 
 /// The end of a cycle as it was written.
 struct WrittenEnd {
-    campaign: Campaign,
+    state: CampaignState,
     words: String,
     goes_on: bool,
+    /// It was its one cycle.
+    pauses: bool,
 }
 
 impl Unit {
@@ -307,24 +364,27 @@ impl Unit {
         let after = CampaignState { campaign, ..state.clone() };
         let way = next(&after, self.now, presence);
         let mut campaign = Campaign { updated_at: self.now, ..after.campaign.clone() };
+        let active = campaign.status == CampaignStatus::Active;
+        let pauses = active && way != NextCycle::Completed && campaign.cycles_left.is_some();
         let told = match &way {
+            _ if pauses => "it was the one cycle that was asked for".to_owned(),
             _ if campaign.status != CampaignStatus::Active => format!("the campaign is {}", campaign.status),
             NextCycle::Cycle => "the next cycle follows".to_owned(),
             NextCycle::Waits(why, _) => format!("it waits: {why}"),
             NextCycle::Completed => "all tasks are done".to_owned(),
         };
         (campaign.waits_for, campaign.next_at) = match &way {
-            NextCycle::Waits(why, at) => (Some(why.clone()), *at),
-            NextCycle::Cycle | NextCycle::Completed => (None, None),
+            NextCycle::Waits(why, at) if !pauses => (Some(why.clone()), *at),
+            NextCycle::Waits(..) | NextCycle::Cycle | NextCycle::Completed => (None, None),
         };
         let ended =
             CycleEnded { turn: lease.turn, proposal, came: words.clone(), next: told.clone(), campaign: campaign.clone() };
         self.record(lease.conversation, &[ended.into()]).await?;
-        let active = campaign.status == CampaignStatus::Active;
+        let mut state = CampaignState { campaign, ..after };
         if active && way == NextCycle::Completed {
-            let state = CampaignState { campaign: campaign.clone(), ..after };
-            campaign = self.move_campaign(&state, CampaignInput::Complete, None).await?;
+            state.campaign = self.move_campaign(&state, CampaignInput::Complete, None).await?;
         }
-        Ok(WrittenEnd { campaign, words: format!("{words}; {told}."), goes_on: active && way == NextCycle::Cycle })
+        let goes_on = active && way == NextCycle::Cycle && !pauses;
+        Ok(WrittenEnd { state, words: format!("{words}; {told}."), goes_on, pauses })
     }
 }

@@ -73,15 +73,42 @@ async fn leads(database: &mut PgConnection, id: CampaignId, named: &BTreeSet<Lea
     Ok(LeadsInBrief { counts, newest, best: read(best)?, named: read(named)?, sha256 })
 }
 
-/// The state that events make, in their order.
-///
-/// # Errors
-/// [`CampaignError::Broken`] if they make none.
-pub(super) fn folded(id: CampaignId, records: &[EventRecord]) -> Result<CampaignState, CampaignError> {
-    let mut tables: BTreeMap<&str, BTreeMap<String, serde_json::Map<String, Value>>> = BTreeMap::new();
-    for record in records {
+/// The rows of a table, by their keys.
+type RowsByKey = BTreeMap<String, serde_json::Map<String, Value>>;
+
+/// The states that events make, in their order: each takes up where the one before it ended.
+pub struct CampaignFold<'a> {
+    id: CampaignId,
+    records: &'a [EventRecord],
+    /// So many of them are in the tables.
+    read: usize,
+    tables: BTreeMap<&'static str, RowsByKey>,
+}
+
+impl<'a> CampaignFold<'a> {
+    /// Begins with no event.
+    pub fn new(id: CampaignId, records: &'a [EventRecord]) -> Self {
+        Self { id, records, read: 0, tables: BTreeMap::new() }
+    }
+
+    /// The state up to a place of the stream.
+    ///
+    /// # Errors
+    /// [`CampaignError::Broken`] if the events make none.
+    pub fn upto(&mut self, sequence: i64) -> Result<CampaignState, CampaignError> {
+        if self.read > 0 && self.records[self.read - 1].sequence > sequence {
+            *self = Self::new(self.id, self.records);
+        }
+        while let Some(record) = self.records.get(self.read).filter(|record| record.sequence <= sequence) {
+            self.read += 1;
+            self.add(record);
+        }
+        self.state()
+    }
+
+    fn add(&mut self, record: &EventRecord) {
         for change in record.changes() {
-            let rows = tables.entry(change.table.name).or_default();
+            let rows = self.tables.entry(change.table.name).or_default();
             match change.row {
                 None => drop(rows.remove(&change.key)),
                 Some(row) => {
@@ -93,17 +120,23 @@ pub(super) fn folded(id: CampaignId, records: &[EventRecord]) -> Result<Campaign
             }
         }
     }
-    let mut all =
-        |table: &str| -> Vec<Value> { tables.remove(table).unwrap_or_default().into_values().map(Value::Object).collect() };
-    let campaign = all("campaigns").into_iter().find(|row| row["id"] == id.0).ok_or(CampaignError::Unknown(id))?;
-    let (tasks, artifacts, contexts) = (all("campaign_tasks"), all("artifacts"), all("campaign_contexts"));
-    let calls = all("tool_calls").into_iter().filter(|row| row.get("ended_at").is_some_and(|at| !at.is_null())).collect();
-    let leads = all("leads").into_iter().map(value::<Lead>).collect::<Result<Vec<_>, _>>()?;
-    let leads = LeadsInBrief::of(&named_leads(&tasks), leads);
-    let sequence = records.last().map_or(0, |record| record.sequence);
-    let pages = pages_of(records, &tasks);
-    CampaignState::of(CampaignRows { campaign, tasks, leads, artifacts, contexts, calls, pages, sequence })
-        .map_err(CampaignError::broken(id))
+
+    fn state(&self) -> Result<CampaignState, CampaignError> {
+        let all = |table: &str| -> Vec<Value> {
+            self.tables.get(table).into_iter().flat_map(BTreeMap::values).cloned().map(Value::Object).collect()
+        };
+        let id = self.id;
+        let campaign = all("campaigns").into_iter().find(|row| row["id"] == id.0).ok_or(CampaignError::Unknown(id))?;
+        let (tasks, artifacts, contexts) = (all("campaign_tasks"), all("artifacts"), all("campaign_contexts"));
+        let calls = all("tool_calls").into_iter().filter(|row| row.get("ended_at").is_some_and(|at| !at.is_null())).collect();
+        let leads = all("leads").into_iter().map(value::<Lead>).collect::<Result<Vec<_>, _>>()?;
+        let leads = LeadsInBrief::of(&named_leads(&tasks), leads);
+        let records = &self.records[..self.read];
+        let sequence = records.last().map_or(0, |record| record.sequence);
+        let pages = pages_of(records, &tasks);
+        CampaignState::of(CampaignRows { campaign, tasks, leads, artifacts, contexts, calls, pages, sequence })
+            .map_err(CampaignError::broken(id))
+    }
 }
 
 impl Store {
@@ -124,20 +157,8 @@ impl Store {
     /// # Errors
     /// As [`Store::campaign_state`].
     pub async fn campaign_from_events(&self, id: CampaignId, upto: Option<i64>) -> Result<CampaignState, CampaignError> {
-        let mut records = self.campaign_events(id).await?;
-        if let Some(upto) = upto {
-            records.retain(|record| record.sequence <= upto);
-        }
-        folded(id, &records)
-    }
-
-    /// The same from events that were read already.
-    ///
-    /// # Errors
-    /// [`CampaignError::Broken`] if they make no state.
-    pub fn campaign_by(id: CampaignId, records: &[EventRecord], upto: i64) -> Result<CampaignState, CampaignError> {
-        let end = records.iter().take_while(|record| record.sequence <= upto).count();
-        folded(id, &records[..end])
+        let records = self.campaign_events(id).await?;
+        CampaignFold::new(id, &records).upto(upto.unwrap_or(i64::MAX))
     }
 
     /// All events of a campaign.

@@ -15,6 +15,7 @@ use crate::domain::{CampaignId, InvalidTransition};
 
 pub use cycle::{CycleCame, CycleLook, LastCall};
 pub use deeds::{CampaignDeed, DoneOutside};
+pub use loading::CampaignFold;
 pub use orders::{CampaignOrder, NewCampaign, NewCampaignTask};
 pub use reading::{CampaignLog, LogLineOfCampaign};
 

@@ -256,6 +256,7 @@ impl Unit {
             bad_answers: 0,
             judged_step: None,
             carried: Vec::new(),
+            cycles_left: None,
             copy_of,
             created_at: self.now,
             updated_at: self.now,

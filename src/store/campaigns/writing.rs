@@ -87,7 +87,8 @@ impl Unit {
             }
         }
         let reason = reason.map(|reason| self.clean(reason).into_owned());
-        let campaign = Campaign { status, reason, waits_for: None, next_at: None, ..state.campaign.clone() };
+        let cycles_left = None;
+        let campaign = Campaign { status, reason, waits_for: None, next_at: None, cycles_left, ..state.campaign.clone() };
         let what = format!("{input}: {} → {status}", state.campaign.status);
         Ok(self.record_campaign(campaign, Some(input), what).await?)
     }
@@ -205,9 +206,10 @@ fn upsert(table: &str) -> Option<&'static str> {
     Some(match table {
         "campaigns" => {
             "INSERT INTO campaigns SELECT * FROM jsonb_populate_recordset(NULL::campaigns, $1) ON CONFLICT (id) DO UPDATE
-             SET (name, status, reason, waits_for, next_at, cycles, idle_cycles, fault, bad_answers, judged_step, carried, updated_at) =
+             SET (name, status, reason, waits_for, next_at, cycles, idle_cycles, fault, bad_answers, judged_step, carried, cycles_left, updated_at) =
                  (EXCLUDED.name, EXCLUDED.status, EXCLUDED.reason, EXCLUDED.waits_for, EXCLUDED.next_at, EXCLUDED.cycles,
-                  EXCLUDED.idle_cycles, EXCLUDED.fault, EXCLUDED.bad_answers, EXCLUDED.judged_step, EXCLUDED.carried, EXCLUDED.updated_at)"
+                  EXCLUDED.idle_cycles, EXCLUDED.fault, EXCLUDED.bad_answers, EXCLUDED.judged_step, EXCLUDED.carried,
+                  EXCLUDED.cycles_left, EXCLUDED.updated_at)"
         }
         "campaign_tasks" => {
             "INSERT INTO campaign_tasks SELECT * FROM jsonb_populate_recordset(NULL::campaign_tasks, $1) ON CONFLICT (id) DO UPDATE

@@ -5,7 +5,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use sqlx::{query, query_scalar};
+use sqlx::{query, query_as, query_scalar};
 
 use crate::domain::{EffectClass, OperationKind, OperationState, ToolCallId};
 use crate::facts::{EventRecord, OperationRecorded};
@@ -92,6 +92,25 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<(), StoreError> {
         self.end_operation(lease, operation, OperationState::Intended, None, now).await
+    }
+
+    /// Ends the operations of a call that began and that nobody goes on with: whether they happened is unknown.
+    ///
+    /// # Errors
+    /// As [`Store::end_operation`].
+    pub async fn give_up_operations(&self, lease: &Lease, permit: &Permit, now: DateTime<Utc>) -> Result<(), StoreError> {
+        let begun = query_as::<_, (i32, String, String, Value, Vec<u8>)>(
+            "SELECT ordinal, kind, class, request, request_sha256 FROM operations WHERE tool_call_id = $1 AND state = 'intended'
+             ORDER BY ordinal",
+        );
+        for (ordinal, kind, class, request, sha256) in begun.bind(permit.call().0).fetch_all(&self.pool).await? {
+            let request_sha256 =
+                sha256.try_into().map_err(|_| StoreError::Unreadable("a fingerprint has 32 bytes".to_owned()))?;
+            let (kind, class) = (word(&kind)?, word(&class)?);
+            let operation = NewOperation { permit, ordinal, kind, class, request: &request, request_sha256 };
+            self.end_operation(lease, &operation, OperationState::Unknown, None, now).await?;
+        }
+        Ok(())
     }
 
     /// Records the end of an operation, with the capability's answer. One that was not intended

@@ -2,6 +2,8 @@
 
 mod reach;
 
+pub use reach::ScriptReach;
+
 use std::sync::Arc;
 
 use futures::FutureExt;

@@ -5,6 +5,7 @@
 mod http;
 mod nested;
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,7 +16,9 @@ use sha2::{Digest, Sha256};
 
 use super::super::kit::Kit;
 use super::super::tool::{Doing, Registry};
-use crate::domain::{CapabilityVersion, EffectClass, OperationKind, Outcome, SqlAccess, ToolCallId};
+use crate::domain::{
+    CapabilityVersion, EffectClass, Grants, HttpGrant, OperationKind, Outcome, SourceLanguage, SqlAccess, ToolCallId,
+};
 use crate::egress::Placeholders;
 use crate::governor::{Permit, Policy, sql};
 use crate::sandbox::{KvRequest, Operation, OperationRefused, OperationRequest, Reach};
@@ -91,26 +94,45 @@ const ANOTHER_WAY: &str = "This call was interrupted and run again, and took ano
 
 /// Calls a capability with all its grants.
 pub(super) async fn call(doing: Doing<'_>, capability: Arc<CapabilityVersion>, arguments: &Value) -> Result<Outcome, StoreError> {
-    let Doing { tools, policy, lease, permit, .. } = doing;
-    let reaching = Reaching(Arc::new(Inner {
-        tools: tools.clone(),
-        lease: lease.clone(),
-        policy: Arc::clone(policy),
-        secrets: secrets_of(&tools.kit, &capability, permit.call()).await,
-        permit: Arc::clone(permit),
-        capability,
-        broken: Arc::default(),
-        begun: AtomicBool::new(false),
-        parent: 0,
-        depth: 0,
-    }));
+    let secrets = secrets_of(doing.kit(), &capability, doing.permit.call()).await;
+    let reaching = Reaching::of(doing, capability, secrets);
     let outcome = reaching.call(arguments).await;
-    let broken = reaching.0.broken.lock().unwrap_or_else(PoisonError::into_inner).take();
-    match broken {
-        Some(error) => Err(error),
-        // Neither this run nor an earlier one can have left anything uncertain.
-        None if lease.fence == 1 && !reaching.0.begun.load(Ordering::Relaxed) => Ok(outcome),
-        None => tools.kit.with_uncertain(permit.call(), outcome).await,
+    reaching.ended(outcome).await
+}
+
+/// The reach of a campaign's script: the hosts that its approval grants, and nothing else.
+pub struct ScriptReach(Reaching);
+
+impl ScriptReach {
+    /// The reach of a script that may be run.
+    pub fn new(doing: Doing<'_>, hosts: BTreeSet<HttpGrant>) -> Self {
+        let capability = CapabilityVersion {
+            name: "script".to_owned(),
+            version: 1,
+            description: String::new(),
+            language: SourceLanguage::JavaScript,
+            source: String::new(),
+            parameters: Value::Null,
+            grants: Grants { http: hosts, ..Grants::none() },
+            tests: Vec::new(),
+            component: Vec::new(),
+            sha256: String::new(),
+            engine: String::new(),
+        };
+        Self(Reaching::of(doing, Arc::new(capability), Secrets::default()))
+    }
+
+    /// The reach itself.
+    pub fn reach(&self) -> Arc<dyn Reach> {
+        Arc::new(self.0.clone())
+    }
+
+    /// The outcome of the script, with a word on the part of it that is uncertain.
+    ///
+    /// # Errors
+    /// If the ledger could not be written: then the script is run again.
+    pub async fn ended(self, outcome: Outcome) -> Result<Outcome, StoreError> {
+        self.0.ended(outcome).await
     }
 }
 
@@ -134,6 +156,34 @@ async fn secrets_of(kit: &Kit, capability: &CapabilityVersion, call: ToolCallId)
 }
 
 impl Reaching {
+    fn of(doing: Doing<'_>, capability: Arc<CapabilityVersion>, secrets: Secrets) -> Self {
+        let Doing { tools, policy, lease, permit, .. } = doing;
+        Self(Arc::new(Inner {
+            tools: tools.clone(),
+            lease: lease.clone(),
+            policy: Arc::clone(policy),
+            secrets,
+            permit: Arc::clone(permit),
+            capability,
+            broken: Arc::default(),
+            begun: AtomicBool::new(false),
+            parent: 0,
+            depth: 0,
+        }))
+    }
+
+    /// The end of a call of the agent's own.
+    async fn ended(self, outcome: Outcome) -> Result<Outcome, StoreError> {
+        let Inner { tools, lease, permit, begun, .. } = &*self.0;
+        let broken = self.0.broken.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match broken {
+            Some(error) => Err(error),
+            // Neither this run nor an earlier one can have left anything uncertain.
+            None if lease.fence == 1 && !begun.load(Ordering::Relaxed) => Ok(outcome),
+            None => tools.kit.with_uncertain(permit.call(), outcome).await,
+        }
+    }
+
     async fn call(&self, arguments: &Value) -> Outcome {
         let Inner { tools, permit, capability, .. } = &*self.0;
         tools.kit.hands.sandbox.call(permit, capability, arguments, Arc::new(self.clone())).await

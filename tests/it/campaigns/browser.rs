@@ -1,7 +1,8 @@
 //! The browser of campaigns, with a real Chromium and a site of the test: each touch is approved, done once while somebody is there, and refused by
 //! its sentence if it may not be.
 
-mod site;
+mod outreach;
+pub(super) mod site;
 
 use chrono::TimeDelta;
 use reqwest::Method;

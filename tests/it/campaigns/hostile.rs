@@ -1,6 +1,7 @@
 //! A model of bad will and bad memory, as a property: it claims, repeats itself, forges and talks junk among honest proposals, the process dies
 //! at any moment, and the messages are forgotten between the steps. Each campaign ends `completed`, with each effect once.
-//! `CAMPAIGN_CASES` says how many campaigns (24), `CAMPAIGN_SEED` (1) with which chance.
+//! `CAMPAIGN_CASES` says how many campaigns (256), `CAMPAIGN_SEED` (1) with which chance. Some of them are under way at once, so one death meets
+//! each at another step.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Mutex;
@@ -9,15 +10,19 @@ use level3::domain::CallRequest;
 use level3::model::{Entry, ModelErrorKind, Request};
 use reqwest::Method;
 use serde_json::{Value, json};
+use sqlx::PgConnection;
 
 use super::Desk;
+use crate::support::proposer::eligible;
 use crate::support::{Chance, Reply, TestApp, api, call, calls, text};
 
 /// The model's chance. One story uses it.
 static CHANCE: Mutex<Chance> = Mutex::new(Chance(0));
-/// The most times that the person looks at a campaign.
-const LOOKS: usize = 400;
-/// The answers of the model that a campaign may use up.
+/// The campaigns that are under way at once.
+const AT_ONCE: u64 = 32;
+/// The most times that the person looks at them.
+const LOOKS: usize = 600;
+/// The answers of the model that each may use up.
 const ANSWERS: usize = 600;
 
 /// The three tasks, in the order in which they may be worked on.
@@ -42,20 +47,13 @@ fn honest(task: i64, description: &str) -> (&'static str, Value) {
     }
 }
 
-/// The tasks of a snapshot that may be worked on, with their descriptions.
-fn eligible(snapshot: &str) -> Vec<(i64, String)> {
-    let described = |id: i64| {
-        let line = snapshot.lines().find(|line| line.starts_with(&format!("{id} [")))?;
-        Some(line.split_once("] ")?.1.to_owned())
-    };
-    let numbers = snapshot.lines().filter_map(|line| line.strip_prefix("task ")?.strip_suffix(", still unproven:")?.parse().ok());
-    numbers.filter_map(|id: i64| Some((id, described(id)?))).collect()
-}
-
 /// The model.
 fn answer(request: &Request) -> Reply {
     let snapshot = request.entries.iter().rev().find_map(|entry| if let Entry::User(words) = entry { Some(words) } else { None });
     let snapshot = snapshot.expect("a snapshot");
+    if !snapshot.starts_with("# Campaign ") {
+        return text("ready");
+    }
     let mut chance = CHANCE.lock().unwrap();
     let mut hasher = DefaultHasher::new();
     snapshot.hash(&mut hasher);
@@ -105,16 +103,17 @@ fn answer(request: &Request) -> Reply {
     }
 }
 
-/// One campaign with a person who approves what is honest and nothing else.
-struct Case<'a> {
+/// Campaigns that are under way, with a person who approves what is honest and nothing else.
+struct Wave<'a> {
     desk: &'a mut Desk,
-    id: i64,
+    /// Those that have not ended.
+    open: Vec<i64>,
     chance: Chance,
 }
 
-impl Case<'_> {
-    async fn order(&self, method: Method, path: &str, body: Option<Value>) -> Value {
-        let (status, found) = self.desk.ask(method, &format!("/{}{path}", self.id), body).await;
+impl Wave<'_> {
+    async fn order(&self, id: i64, method: Method, path: &str, body: Option<Value>) -> Value {
+        let (status, found) = self.desk.ask(method, &format!("/{id}{path}"), body).await;
         assert_eq!(status, 200, "{path}: {found}");
         found
     }
@@ -138,7 +137,7 @@ impl Case<'_> {
             for asked in task["metadata"]["questions"].as_array().into_iter().flatten().filter(|asked| asked["answer"].is_null())
             {
                 let answer = json!({"task": task["id"], "question": asked["question"], "answer": "Formal"});
-                self.order(Method::POST, "/answer", Some(answer)).await;
+                self.order(shown["campaign"]["id"].as_i64().unwrap(), Method::POST, "/answer", Some(answer)).await;
                 answered = true;
             }
         }
@@ -147,60 +146,76 @@ impl Case<'_> {
 
     /// The process dies after a while of work, and another takes its place.
     async fn die(&mut self) {
-        for _ in 0..self.chance.below(200) {
+        for _ in 0..self.chance.below(1_000) {
             tokio::task::yield_now().await;
         }
         self.desk.app.crash().await;
         self.desk.app.start_again().await;
     }
 
-    /// Watches over the campaign until it has ended.
+    /// Watches over the campaigns until all have ended.
     async fn watch(&mut self) {
+        let mut watched = false;
         for _ in 0..LOOKS {
-            self.order(Method::POST, "/present", None).await;
-            if self.chance.below(12) == 0 {
+            // A sign holds until the clock is turned, or the process that has it dies.
+            for id in self.open.iter().filter(|_| !watched) {
+                self.order(*id, Method::POST, "/present", None).await;
+            }
+            watched = true;
+            if self.chance.below(8) == 0 {
                 self.die().await;
+                watched = false;
                 continue;
             }
             self.desk.app.until("SELECT count(*) FROM turns WHERE state IN ('queued', 'running')", 0).await;
-            if self.chance.below(3) == 0 {
-                self.order(Method::POST, "/forget-chat", None).await;
+            for id in self.open.clone() {
+                if self.chance.below(4) == 0 {
+                    self.order(id, Method::POST, "/forget-chat", None).await;
+                }
             }
-            if self.decide().await {
-                continue;
+            let mut moved = self.decide().await;
+            let (_, listed) = self.desk.ask(Method::GET, "", None).await;
+            for campaign in listed["campaigns"].as_array().unwrap() {
+                let id = campaign["id"].as_i64().unwrap();
+                match campaign["status"].as_str().unwrap() {
+                    "completed" => self.open.retain(|open| *open != id),
+                    "active" if campaign["waits_for"].as_str().is_some_and(|why| why.contains("waits for an answer")) => {
+                        let shown = self.order(id, Method::GET, "", None).await;
+                        moved |= self.answer(&shown).await;
+                    }
+                    "active" => {}
+                    other => panic!("the campaign is {other}: {campaign}"),
+                }
             }
-            let shown = self.order(Method::GET, "", None).await;
-            match shown["campaign"]["status"].as_str().unwrap() {
-                "completed" => return,
-                "active" => {}
-                other => panic!("the campaign is {other}: {shown}"),
+            if self.open.is_empty() {
+                return;
             }
-            if !self.answer(&shown).await {
-                // It waits longer after each cycle that brought nothing.
+            if !moved {
+                // They wait longer after each cycle that brought nothing.
                 self.desk.app.advance(300);
+                watched = false;
             }
         }
-        panic!("campaign {} has not ended: {}", self.id, self.order(Method::GET, "", None).await);
+        panic!("these have not ended: {:?}, {}", self.open, self.order(self.open[0], Method::GET, "", None).await);
     }
 
-    /// Counts the effects, by nothing that the controller uses for it.
-    async fn count(&self) {
-        let mut behind = self.desk.app.behind().await;
+    /// Counts the effects of a campaign, by nothing that the controller uses for it.
+    async fn count(&self, id: i64, behind: &mut PgConnection) {
         let kept: Vec<String> = sqlx::query_scalar(
             "SELECT artifact_type || '/' || artifact_key || '@' || version || ' ' || content FROM artifacts WHERE campaign_id = $1 ORDER BY 1",
         )
-        .bind(self.id)
-        .fetch_all(&mut behind)
+        .bind(id)
+        .fetch_all(&mut *behind)
         .await
         .unwrap();
         assert_eq!(kept, ["heuristic/note@1 Be brief", "message/hello@1 Good day"]);
         let tasks: Vec<(String, i64)> = sqlx::query_as(
-            "SELECT t.description, count(*) FROM campaign_tasks t JOIN events e
-                 ON e.kind = 'campaign_task_changed' AND (e.payload #>> '{task,id}')::bigint = t.id AND e.payload #>> '{task,status}' = 'done'
-             WHERE t.campaign_id = $1 GROUP BY t.id ORDER BY t.id",
+            "SELECT t.description, count(*) FROM campaign_tasks t JOIN campaigns c ON c.id = t.campaign_id JOIN events e USING (conversation_id)
+             WHERE e.kind = 'campaign_task_changed' AND (e.payload #>> '{task,id}')::bigint = t.id AND e.payload #>> '{task,status}' = 'done'
+               AND t.campaign_id = $1 GROUP BY t.id ORDER BY t.id",
         )
-        .bind(self.id)
-        .fetch_all(&mut behind)
+        .bind(id)
+        .fetch_all(&mut *behind)
         .await
         .unwrap();
         assert_eq!(tasks, [KEEP, DRAFT, ASK].map(|task| (task.to_owned(), 1)), "each task was done once, and there is no other");
@@ -208,8 +223,8 @@ impl Case<'_> {
             "SELECT k.name, count(*) FROM tool_calls k JOIN turns t USING (turn_id) JOIN campaigns c USING (conversation_id)
              WHERE c.id = $1 AND k.state = 'done' AND k.name NOT IN ('no_op', 'select_next_task') GROUP BY 1 ORDER BY 1",
         )
-        .bind(self.id)
-        .fetch_all(&mut behind)
+        .bind(id)
+        .fetch_all(behind)
         .await
         .unwrap();
         let once = ["generate_message", "persist_artifact", "request_user_input"].map(|name| (name.to_owned(), 1));
@@ -217,34 +232,40 @@ impl Case<'_> {
     }
 
     /// The same state from tables and from events, and every cycle made again.
-    async fn follows(&self) {
-        let tables = self.order(Method::GET, "/export?from=tables", None).await;
-        let events = self.order(Method::GET, "/export?from=events", None).await;
+    async fn follows(&self, id: i64) {
+        let tables = self.order(id, Method::GET, "/export?from=tables", None).await;
+        let events = self.order(id, Method::GET, "/export?from=events", None).await;
         assert_eq!(tables.to_string(), events.to_string());
-        let verified = self.order(Method::POST, "/verify", None).await;
+        let verified = self.order(id, Method::POST, "/verify", None).await;
         assert_eq!(verified["clean"], true, "{verified}");
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn campaigns_of_a_hostile_model_end_completed_with_each_effect_once() {
     let number = |name: &str, usual: u64| std::env::var(name).map_or(usual, |value| value.parse().expect("a number"));
-    let (cases, seed) = (number("CAMPAIGN_CASES", 24), number("CAMPAIGN_SEED", 1));
+    let (cases, seed) = (number("CAMPAIGN_CASES", 256), number("CAMPAIGN_SEED", 1));
     let mut desk = Desk { app: TestApp::start().await };
-    for case in 0..cases {
-        let chance = seed.wrapping_mul(1_000_003).wrapping_add(case);
+    let mut made = 0;
+    while made < cases {
+        let chance = seed.wrapping_mul(1_000_003).wrapping_add(made);
         *CHANCE.lock().unwrap() = Chance(chance);
-        let making = json!({"name": format!("Case {case}"), "tasks": three_tasks()});
-        let (status, made) = desk.ask(Method::POST, "", Some(making)).await;
-        assert_eq!(status, 200, "{made}");
-        let id = made["id"].as_i64().unwrap();
-        desk.app.script([text("ready")]);
-        assert_eq!(desk.ask(Method::POST, &format!("/{id}/start"), None).await.0, 200);
-        desk.app.script((0..ANSWERS).map(|_| Reply::By(answer)));
-        let mut case = Case { desk: &mut desk, id, chance: Chance(chance) };
-        case.watch().await;
-        case.count().await;
-        case.follows().await;
+        let ids: Vec<_> = (made..cases.min(made + AT_ONCE)).map(|case| i64::try_from(case + 1).unwrap()).collect();
+        made += AT_ONCE;
+        desk.app.script((0..ids.len() * ANSWERS).map(|_| Reply::By(answer)));
+        for id in &ids {
+            let making = json!({"name": format!("Case {id}"), "tasks": three_tasks()});
+            let (status, made) = desk.ask(Method::POST, "", Some(making)).await;
+            assert_eq!((status, made["id"].as_i64()), (200, Some(*id)), "{made}");
+            assert_eq!(desk.ask(Method::POST, &format!("/{id}/start"), None).await.0, 200);
+        }
+        let mut wave = Wave { desk: &mut desk, open: ids.clone(), chance: Chance(chance) };
+        wave.watch().await;
+        let mut behind = wave.desk.app.behind().await;
+        for id in ids {
+            wave.count(id, &mut behind).await;
+            wave.follows(id).await;
+        }
         desk.app.script.forget();
     }
     assert_eq!(desk.app.count("SELECT count(*) FROM capabilities").await, 0, "nothing was built");

@@ -1,9 +1,12 @@
 //! Campaigns, from their making to their end: a model that proposes well, badly and twice, a person who approves, answers and goes away.
 
 mod browser;
+mod canary;
 mod checklist;
 mod hostile;
+mod one_cycle;
 mod python;
+mod script_reach;
 mod scripts;
 mod turns;
 

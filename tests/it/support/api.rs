@@ -1,6 +1,7 @@
 //! The HTTP interface and the command line, as their users reach them.
 
 use std::process::Stdio;
+use std::sync::LazyLock;
 
 use level3::domain::ApprovalId;
 use reqwest::Method;
@@ -26,9 +27,14 @@ pub async fn ask_at(url: &str, method: Method, body: Option<Value>) -> (u16, Val
     (status, response.json().await.unwrap())
 }
 
+/// The one client of all stories. To make one reads all certificates of the machine, which takes longer than most requests. It keeps no connection,
+/// since each story has a runtime of its own.
 pub fn client() -> reqwest::Client {
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder().build().unwrap()
+    static CLIENT: LazyLock<reqwest::Client> = LazyLock::new(|| {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap()
+    });
+    CLIENT.clone()
 }
 
 /// The printed text of a run of the program, and its exit code.

@@ -17,6 +17,7 @@ pub mod people;
 mod permit;
 mod ports;
 mod process;
+pub mod proposer;
 pub mod raw;
 mod script;
 mod stranger;

@@ -101,6 +101,7 @@ function answersOf({ asked, campaigns, campaign, info, versions, at }) {
     "POST /api/campaigns/4/start": steer("start"),
     "POST /api/campaigns/3/pause": steer("pause", "paused"),
     "POST /api/campaigns/3/resume": steer("resume", "active"),
+    "POST /api/campaigns/3/cycle": steer("cycle", "active"),
     "POST /api/campaigns/3/copy": () => (asked.push("copy"), { id: 4 }),
     "POST /api/campaigns/3/answer": ({ body }) => {
       asked.push(`answer ${body.task} ${body.question} ${body.answer}`);

@@ -6,6 +6,8 @@
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the environment and the time, and lets things settle")]
 #![allow(clippy::print_stderr, reason = "a program that tells how far it is")]
 
+mod campaign_pages;
+mod campaigns;
 mod client;
 mod crowd;
 mod door;
@@ -37,8 +39,8 @@ use model::Model;
 use report::Report;
 
 /// The names that `BENCH_ONLY` takes.
-const PARTS: [&str; 11] =
-    ["start", "turns", "statements", "tokens", "crowd", "memory", "sockets", "long", "growth", "todos", "relay"];
+const PARTS: [&str; 12] =
+    ["start", "turns", "statements", "tokens", "crowd", "memory", "sockets", "long", "growth", "todos", "relay", "campaigns"];
 
 /// Runs the parts that are wanted, writes the document where it is wanted, and returns it.
 pub fn run(settings: &Settings) -> String {
@@ -63,6 +65,7 @@ pub fn run(settings: &Settings) -> String {
     part(settings, "growth", || growth::measure(&model, &mut floors, settings, &mut report));
     part(settings, "todos", || todos::measure(&model, settings, &mut report));
     part(settings, "relay", || relay::measure(&model, settings, &mut report));
+    part(settings, "campaigns", || campaigns::measure(&model, &mut floors, settings, &mut report));
     report.write(settings)
 }
 

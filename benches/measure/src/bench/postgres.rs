@@ -46,6 +46,12 @@ impl Postgres {
         number.unwrap_or_else(|error| panic!("{error}: {statement}")).unwrap_or_default()
     }
 
+    /// Several numbers, in their order.
+    pub fn numbers(&mut self, statement: &str) -> Vec<i64> {
+        let query = sqlx::query_scalar::<sqlx::Postgres, i64>(AssertSqlSafe(statement.to_owned()));
+        self.runtime.block_on(query.fetch_all(&mut self.connection)).unwrap_or_else(|error| panic!("{error}: {statement}"))
+    }
+
     /// One text.
     pub fn text(&mut self, statement: &'static str) -> String {
         let query = sqlx::query_scalar::<sqlx::Postgres, String>(statement);

@@ -85,7 +85,9 @@ impl Report {
             text = text.replace(&format!("{{{{{name}}}}}"), &value);
         }
         text = text.replace("{{summary}}", &self.summary());
-        for place in ["goals", "floors", "crowd", "statements", "growth", "grows", "todos", "relay", "postgres", "processor"] {
+        for place in
+            ["goals", "floors", "crowd", "statements", "growth", "grows", "todos", "relay", "campaigns", "postgres", "processor"]
+        {
             let lines =
                 self.places.get(place).map_or_else(|| "| not measured in this run |".to_owned(), |lines| lines.join("\n"));
             text = text.replace(&format!("{{{{{place}}}}}"), &lines);

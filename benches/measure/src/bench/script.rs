@@ -1,6 +1,8 @@
 //! The model's script. A message `bench:WORD NUMBER` says what the model is to do with it.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -11,6 +13,9 @@ use serde_json::{Value, json};
 pub const TOKENS: usize = 100;
 /// Between two tokens of `paced`.
 pub const PACE: Duration = Duration::from_millis(3);
+
+/// The proposals that the model makes in campaigns, one a cycle; then it proposes nothing.
+pub static PROPOSALS: Mutex<VecDeque<(String, Value)>> = Mutex::new(VecDeque::new());
 
 /// An answer of the model.
 pub enum Answer {
@@ -50,7 +55,7 @@ impl Entry<'_> {
 /// The answer to a request.
 pub fn answer(request: &[u8]) -> Answer {
     let body: Body = serde_json::from_slice(request).expect("a request of OpenAI's interface");
-    if let Some(answer) = to_contact(&body.messages) {
+    if let Some(answer) = to_contact(&body.messages).or_else(|| to_campaign(&body.messages)) {
         return answer;
     }
     let Some(said) = body.messages.iter().rposition(|entry| entry.said().is_some()) else { return Answer::Word };
@@ -86,6 +91,16 @@ fn to_contact(messages: &[Entry]) -> Option<Answer> {
     let written = messages.iter().rev().take_while(|entry| entry.role != "user").any(|entry| entry.role == "tool");
     let message = ("send_message".to_owned(), json!({"text": "Thank you. Is Friday at ten fine for you?"}));
     Some(if written { Answer::Word } else { Answer::Calls(vec![message]) })
+}
+
+/// The answer in a cycle of a campaign. `None` if this is none.
+fn to_campaign(messages: &[Entry]) -> Option<Answer> {
+    let snapshot = messages.last()?.content?.get().strip_prefix("\"# Campaign ")?;
+    let task = snapshot.split_once("\\ntask ").and_then(|(_, rest)| rest.split_once(',')?.0.parse::<i64>().ok());
+    let next = PROPOSALS.lock().expect("nobody panics with it").pop_front();
+    let (name, mut arguments) = next.unwrap_or_else(|| ("no_op".to_owned(), json!({"why": "enough"})));
+    arguments["task"] = json!(task);
+    Some(Answer::Calls(vec![(name, arguments)]))
 }
 
 /// The call that writes a capability with a test of its own.

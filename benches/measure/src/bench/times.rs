@@ -12,6 +12,11 @@ impl Times {
         self.0.push(took);
     }
 
+    /// Those that a database counted, in microseconds.
+    pub fn of_micros(micros: &[i64]) -> Self {
+        Self(micros.iter().map(|took| Duration::from_micros(took.unsigned_abs())).collect())
+    }
+
     /// How many there are.
     pub fn count(&self) -> usize {
         self.0.len()

@@ -1,0 +1,27 @@
+// Stands before each script of a campaign in JavaScript, which is the body of the function that begins in the last line. It has `input`,
+// `files`, `log` and `tmp`: names and texts in memory, 16 MiB of them, that end with the run.
+const level3Tmp = () => {
+  const [most, kept] = [16 << 20, new Map()];
+  const size = (text) => new TextEncoder().encode(text).length;
+  const named = (name) => {
+    if (typeof name !== "string" || name === "") throw new TypeError("a file in tmp has a name: tmp.write('rows.csv', text)");
+    return name.startsWith("/tmp/") ? name.slice(5) : name;
+  };
+  const used = (but) => [...kept].reduce((sum, [name, { bytes }]) => (name === but ? sum : sum + bytes), 0);
+  return Object.freeze({
+    read(name) {
+      const file = kept.get(named(name));
+      if (!file) throw new Error(`there is no ${named(name)} in tmp; it has what this run wrote`);
+      return file.text;
+    },
+    write(name, text) {
+      if (typeof text !== "string") throw new TypeError("tmp keeps text: tmp.write(name, JSON.stringify(value))");
+      const bytes = size(text);
+      if (used(named(name)) + bytes > most) throw new RangeError(`${named(name)}: tmp has room for 16 MiB`);
+      kept.set(named(name), { text, bytes });
+    },
+    remove: (name) => kept.delete(named(name)),
+    list: () => [...kept.keys()],
+  });
+};
+export default async function script({ input, files }) { Object.freeze(files); const tmp = level3Tmp(), log = (...words) => console.log(...words); {

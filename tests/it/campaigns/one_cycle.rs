@@ -1,0 +1,140 @@
+//! A paused campaign does exactly one cycle, also if the process dies in it, and is paused again.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{Desk, note, two_tasks};
+use crate::support::api::level3;
+use crate::support::{Reply, call};
+
+impl Desk {
+    /// A campaign that a person has paused.
+    async fn paused() -> Self {
+        let desk = Self::start(two_tasks()).await;
+        assert_eq!(desk.ask(Method::POST, "/1/pause", None).await.0, 200);
+        desk
+    }
+
+    /// Asks for one cycle.
+    async fn cycle(&self) -> (u16, Value) {
+        self.ask(Method::POST, "/1/cycle", None).await
+    }
+
+    /// It is paused, with these words, after so many cycles.
+    async fn rests(&self, why: &str, cycles: i64) {
+        self.app.run_until_idle().await;
+        let shown = self.get("/1").await;
+        let campaign = &shown["campaign"];
+        assert_eq!((&campaign["status"], &campaign["cycles_left"]), (&json!("paused"), &Value::Null), "{campaign}");
+        assert!(campaign["reason"].as_str().unwrap().contains(why), "{campaign}");
+        assert_eq!(
+            (&campaign["cycles"], self.app.count("SELECT count(*) FROM turns").await),
+            (&json!(cycles), cycles),
+            "{campaign}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn campaign_that_is_paused_does_one_cycle_and_is_paused_again() {
+    let desk = Desk::paused().await;
+    let (status, refused) = desk.cycle().await;
+    assert!(status == 409 && refused["error"].as_str().unwrap().contains("has no cycle to do now: nobody is there"), "{refused}");
+    desk.present().await;
+    desk.app.script([call("persist_artifact", note())]);
+    let (status, active) = desk.cycle().await;
+    assert_eq!((status, &active["status"], &active["cycles_left"]), (200, &json!("active"), &json!(1)), "{active}");
+    let approval = desk.asked().await;
+    let (status, refused) = desk.cycle().await;
+    assert!(
+        status == 409 && refused["error"].as_str().unwrap().contains("is active; `cycle` is for one that is paused"),
+        "{refused}"
+    );
+    desk.decide(&approval, "approve").await;
+    desk.rests("did the one cycle that a person asked for", 1).await;
+    assert_eq!(desk.get("/1").await["tasks"][0]["status"], "done");
+    // Nothing begins another one: no sign of presence, no time, no order.
+    desk.app.advance(30);
+    desk.present().await;
+    let add = json!({"description": "More", "requires": [{"kind": "user_answered", "question": "more"}]});
+    assert_eq!(desk.ask(Method::POST, "/1/tasks", Some(add)).await.0, 200);
+    desk.rests("did the one cycle", 1).await;
+    // Another one that brings nothing is one, too; it does not wait for its time.
+    desk.app.script([call("no_op", json!({"task": 2, "why": "enough"}))]);
+    assert_eq!(desk.cycle().await.0, 200);
+    desk.rests("did the one cycle", 2).await;
+    desk.app.script([call("request_user_input", json!({"task": 2, "question": "tone", "text": "Formal?"}))]);
+    assert_eq!(desk.cycle().await.0, 200);
+    desk.rests("did the one cycle", 3).await;
+    desk.check().await;
+    // One that waits for the person has nothing to do.
+    assert_eq!(desk.ask(Method::POST, "/1/tasks/3", Some(json!({"deed": "block", "reason": "later"}))).await.0, 200);
+    let (status, refused) = desk.cycle().await;
+    assert!(status == 409 && refused["error"].as_str().unwrap().contains("the question tone waits for an answer"), "{refused}");
+    desk.check().await;
+}
+
+#[tokio::test]
+async fn campaign_whose_one_cycle_meets_a_crash_does_neither_two_nor_none() {
+    let mut desk = Desk::paused().await;
+    desk.present().await;
+    desk.app.script([call("persist_artifact", note())]);
+    assert_eq!(desk.cycle().await.0, 200);
+    let approval = desk.asked().await;
+    desk.app.crash().await;
+    desk.app.start_again().await;
+    desk.present().await;
+    assert_eq!(desk.app.script.requests().len(), 2, "the check of the start, and the cycle: it is not asked again");
+    desk.decide(&approval, "approve").await;
+    desk.rests("did the one cycle", 1).await;
+    assert_eq!(desk.app.count("SELECT count(*) FROM artifacts").await, 1);
+    // Another crash, while the model thinks: the process after it finds nobody there, and says so.
+    desk.app.script([Reply::Hang(String::new())]);
+    assert_eq!(desk.cycle().await.0, 200);
+    desk.app.script.asked(3).await;
+    desk.app.crash().await;
+    desk.app.start_again().await;
+    desk.rests("did the one cycle", 2).await;
+    let ended = desk.get("/1/log?log=events&kind=cycle_ended").await;
+    let last = ended.as_array().unwrap().last().unwrap();
+    assert_eq!(last["payload"]["came"], "No model was asked: nobody is there", "{ended}");
+    desk.check().await;
+}
+
+#[tokio::test]
+async fn campaign_whose_one_cycle_is_cut_off_is_paused_and_says_so() {
+    let desk = Desk::paused().await;
+    desk.present().await;
+    desk.app.script([Reply::Hang(String::new())]);
+    assert_eq!(desk.cycle().await.0, 200);
+    desk.app.script.asked(2).await;
+    let conversation = desk.get("/1").await["campaign"]["conversation_id"].clone();
+    let mut page = desk.app.connect().await;
+    page.send(json!({"type": "resume", "after": 0, "conversation": conversation})).await;
+    page.send(json!({"type": "stop", "conversation": conversation})).await;
+    page.until(|frame| frame["type"] == "turn" && frame["state"] == "aborted").await;
+    desk.present().await;
+    desk.app.run_until_idle().await;
+    let shown = desk.get("/1").await;
+    assert_eq!((&shown["campaign"]["status"], &shown["campaign"]["cycles"]), (&json!("paused"), &json!(0)), "{shown}");
+    assert!(shown["campaign"]["reason"].as_str().unwrap().contains("was cut off before its end"), "{shown}");
+    // A pause in the middle takes the number away.
+    desk.app.script([Reply::Hang(String::new())]);
+    assert_eq!(desk.cycle().await.0, 200);
+    desk.app.script.asked(3).await;
+    let (status, paused) = desk.ask(Method::POST, "/1/pause", None).await;
+    assert_eq!((status, &paused["status"], &paused["cycles_left"]), (200, &json!("paused"), &Value::Null), "{paused}");
+    desk.app.run_until_idle().await;
+    desk.check().await;
+}
+
+#[tokio::test]
+async fn campaign_cycle_of_the_command_line_is_there_until_it_is_over() {
+    let desk = Desk::paused().await;
+    desk.app.script([call("no_op", json!({"task": 1, "why": "enough"}))]);
+    let ran = level3(&desk.app, &["campaign", "cycle", "1"]).await;
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.out.contains("paused, 1 cycles paused again: it did the one cycle"), "{ran:?}");
+    desk.rests("did the one cycle", 1).await;
+    desk.check().await;
+}
