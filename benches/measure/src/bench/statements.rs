@@ -52,6 +52,8 @@ pub fn measure(house: &House, settings: &Settings, report: &mut Report) {
         let kilobytes = format!("{} KiB", per(counted.bytes as f64 / 1024.0));
         report.row("statements", &[what, &statements, &transactions, &kilobytes, &counted.connections.to_string()]);
     }
+    // A claim is followed by one look within two seconds.
+    settings.settle(3);
     let seconds = settings.lasting(10).as_secs_f64();
     let idle = counted(house, &mut postgres, || settings.settle(10));
     let (statements, transactions) = (idle.statements as f64 / seconds, idle.transactions as f64 / seconds);
