@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio_util::sync::CancellationToken;
 
 use super::Campaigns;
 use crate::domain::CampaignId;
 use crate::domain::campaign::files::files;
-use crate::facts::Event;
+use crate::facts::{Event, EventRecord};
 use crate::store::{CampaignError, StoreError};
 
 pub(super) async fn run(campaigns: &Campaigns, shutdown: CancellationToken) {
@@ -35,11 +36,23 @@ pub(super) async fn run(campaigns: &Campaigns, shutdown: CancellationToken) {
         changed = tokio::select! {
             () = shutdown.cancelled() => return,
             event = events.recv() => match event {
-                Ok(record) => Some(about(&record.event).into_iter().collect()),
+                Ok(record) => all_of(about(&record.event), &mut events),
                 Err(RecvError::Lagged(_)) => None,
                 Err(RecvError::Closed) => return,
             },
         };
+    }
+}
+
+/// The campaigns of an event and of all that came after it meanwhile, each once; `None` if some were missed.
+fn all_of(first: Option<CampaignId>, events: &mut Receiver<EventRecord>) -> Option<BTreeSet<CampaignId>> {
+    let mut changed: BTreeSet<_> = first.into_iter().collect();
+    loop {
+        match events.try_recv() {
+            Ok(record) => changed.extend(about(&record.event)),
+            Err(TryRecvError::Empty | TryRecvError::Closed) => return Some(changed),
+            Err(TryRecvError::Lagged(_)) => return None,
+        }
     }
 }
 

@@ -72,7 +72,7 @@ fn answer(request: &Request) -> Reply {
         let request = CallRequest { id: "call_0".to_owned(), name: tool.to_owned(), arguments: arguments.to_owned() };
         Reply::Answer(String::new(), vec![request])
     };
-    match chance.below(40) {
+    match chance.below(72) {
         0 => text("I have done everything. The campaign is complete, all tasks are done."),
         1 => calls(&[(tool, arguments.clone()), (tool, arguments)]),
         2 => calls(&[(tool, arguments), ("no_op", json!({"why": "two at once"}))]),
