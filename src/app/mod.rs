@@ -25,6 +25,7 @@ use crate::domain::relay::{LOOPBACK, RelaySettings, WHATSAPP};
 use crate::egress::{self, Egress, Resolve};
 use crate::executor::Executor;
 use crate::faces::campaigns::{self, Campaigns, Presences};
+use crate::faces::voice::SpeechServers;
 use crate::http::{self, Access, Doors};
 use crate::lasting::Lasting;
 use crate::mcp::{self, Mcp};
@@ -191,6 +192,8 @@ impl App {
         let expiry = TimeDelta::from_std(config.approval_expiry).unwrap_or(TimeDelta::days(1));
         let marks = Marks::open(&folder.calls()).map_err(|source| FolderError::Unusable { path: folder.calls(), source })?;
         marks.settle(&store, config.capability_crashes, clock.now()).await?;
+        let speech =
+            SpeechServers::new(config.voice.clone(), &egress, Some(vault.clone()), Arc::clone(&clock), Arc::clone(&random));
         let webhooks = Webhooks::new(store.clone(), egress.clone(), Arc::clone(&clock));
         let hands = Hands { marks, sandbox: sandbox.clone(), egress, mcp: mcp.clone(), vault: vault.clone() };
         let screen = tools::DesktopScreen::of(&config.screen);
@@ -245,6 +248,7 @@ impl App {
             orders_from: config.operator.as_ref().map(|from| (from.channel.clone(), from.numbers.len())),
             webhooks: webhooks.clone(),
             campaigns: campaigns.clone(),
+            speech,
             started_at: clock.now(),
             clock: Arc::clone(&clock),
             access: Arc::new(access),

@@ -7,6 +7,7 @@ mod names;
 mod operator;
 mod relay;
 mod sources;
+mod voice;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::SocketAddr;
@@ -25,6 +26,7 @@ pub use host::HostName;
 pub use operator::{OperatorEnvironment, OperatorNumbers};
 pub use relay::RelayEnvironment;
 pub use sources::{NextSettings, SettingOrigin, SettingRefused, SettingSources, SettingState};
+pub use voice::{SpeechServer, SpeechShape, VoiceSettings};
 
 /// Everything that can be set from outside.
 #[derive(Clone)]
@@ -90,6 +92,8 @@ pub struct Config {
     pub pace: Pace,
     /// `LEVEL3_TIME_ZONE`, or `TZ`: the clock of contacts for whom no zone is given.
     pub time_zone: Tz,
+    /// The `VOICE_…` settings: servers for speech.
+    pub voice: VoiceSettings,
     /// `LEVEL3_FAILPOINT`: the place in which a test makes this process die, fail or stand still;
     /// see [`crate::failpoint`].
     #[cfg(debug_assertions)]
@@ -240,6 +244,7 @@ impl Config {
             screen: PROGRAMS.iter().chain(&SCREEN).filter_map(|name| Some(((*name).to_owned(), get(name)?))).collect(),
             pace: pace(get("LEVEL3_RELAY_PACE"))?,
             time_zone: time_zone(get("LEVEL3_TIME_ZONE"), get("TZ"))?,
+            voice: voice::read(get)?,
             #[cfg(debug_assertions)]
             failpoint: failpoint(get("LEVEL3_FAILPOINT"))?,
             unknown: names::unknown(settings),

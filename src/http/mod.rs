@@ -33,6 +33,7 @@ use tower_http::trace::TraceLayer;
 use crate::channels::Channels;
 use crate::clock::Clock;
 use crate::faces::campaigns::Campaigns;
+use crate::faces::voice::SpeechServers;
 use crate::mcp::Mcp;
 use crate::model::choice::ModelSource;
 use crate::profiles::Profiles;
@@ -74,6 +75,8 @@ pub struct Doors {
     pub webhooks: Webhooks,
     /// The campaigns.
     pub campaigns: Campaigns,
+    /// The servers for speech.
+    pub speech: SpeechServers,
     /// When the server was started.
     pub started_at: DateTime<Utc>,
     /// The time.

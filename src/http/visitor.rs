@@ -14,6 +14,7 @@ use super::access::{self, CameBy, Guard, Visit};
 use super::{ConnectionLimits, Doors, Passwords};
 use crate::domain::{Profile, UserId, UserRole};
 use crate::faces::campaigns::Campaigns;
+use crate::faces::voice::SpeechServers;
 use crate::model::Model;
 use crate::profiles::{Profiles, UnknownProfile};
 use crate::store::{StoreError, Theirs};
@@ -124,6 +125,11 @@ impl Visitor {
     /// The campaigns, if they are theirs to steer.
     pub(super) fn campaigns(&self) -> Option<&Campaigns> {
         (self.role() == UserRole::Owner).then_some(&self.house.doors.campaigns)
+    }
+
+    /// The servers for speech.
+    pub(super) fn speech(&self) -> &SpeechServers {
+        &self.house.doors.speech
     }
 
     /// The names of the profiles with which they have a main conversation.

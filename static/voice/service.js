@@ -1,10 +1,24 @@
 // The one interface of a voice: a session of ears and mouth, whichever adapter they are. It carries words and runs nothing.
 
 import { createEars, recognition, whereSoundGoes } from "./browser.js";
+import { createListener } from "./listener.js";
+import { canRecord } from "./microphone.js";
+import { createPlayer } from "./player.js";
 import { createSpeaker } from "./speaker.js";
 
-/** The adapter for this browser: `{ name, where }`; `where` is `none` if there is none. */
-export async function chosenAdapter(lang, from = globalThis) {
+/** The adapters that a person may choose between, here and with this server: `own` and `browser`. */
+export function adaptersFor(servers, from = globalThis) {
+  return [...(servers?.hears && canRecord(from) ? ["own"] : []), ...(recognition(from) ? ["browser"] : [])];
+}
+
+/**
+ * The adapter for this browser: `{ name, where, host }`; `where` is `none` if there is none. `wanted` is what the person has chosen; else the
+ * speech servers of the operator are taken, if there are some, and else the browser's recogniser.
+ */
+export async function chosenAdapter({ lang, servers, wanted, from = globalThis }) {
+  const there = adaptersFor(servers, from);
+  const name = there.includes(wanted) ? wanted : there[0];
+  if (name === "own") return { name, where: "own", host: servers.hears };
   return { name: "browser", where: await whereSoundGoes(recognition(from), lang) };
 }
 
@@ -13,31 +27,28 @@ export const installLocally = (lang, from = globalThis) => recognition(from).ins
 
 /**
  * A voice service: `startSession()`, `endSession()`, `setMuted(muted)`, `interrupt()` (falls silent, and gives the sentences that were not
- * heard) and `say(text)`. `onTranscript({ text, isFinal, confidence })`, `onResponse(text, aloud)`, `onFunctionCall(name)`, `onError(code)` and
- * `onStateChange(state)` take a listener each; the states are those of `docs/states.md`.
+ * heard) and `say(text)`. `onTranscript({ text, isFinal, confidence, isOver })`, `onResponse(text, aloud)`, `onFunctionCall(name)`,
+ * `onInterrupt()`, `onSound(isHeard)`, `onLevel(level)`, `onError(code, message)` and `onStateChange(state)` take a listener each; the states are
+ * those of `docs/states.md`. `speech` has `transcribe(wav)` and `speak(text, signal)`, and `servers`.
  */
-export function createVoiceService({ lang, where, from = globalThis, clock = globalThis }) {
+export function createVoiceService({ lang, adapter, where, speech, from = globalThis, clock = globalThis }) {
   const listeners = {};
   const tell = (name, ...all) => listeners[name]?.(...all);
   const change = (state) => tell("state", state);
-  const speaker = createSpeaker({
-    synth: from.speechSynthesis,
-    Utterance: from.SpeechSynthesisUtterance,
-    lang,
-    clock,
-    onSay: (text, aloud) => tell("response", text, aloud),
-    onQuiet: () => tell("response", ""),
-  });
-  const ears = createEars({
-    Recognition: recognition(from),
-    lang,
-    local: where === "device",
-    clock,
+  const told = {
     onStart: () => change("active"),
     onTranscript: (transcript) => tell("transcript", transcript),
     onSound: (isHeard) => tell("sound", isHeard),
-    onError: (code) => tell("error", code),
-  });
+    onError: (code, message) => tell("error", code, message),
+  };
+  const spoken = { onSay: (text, aloud) => tell("response", text, aloud), onQuiet: () => tell("response", "") };
+  const mouth = speech?.servers?.speaks
+    ? createPlayer({ speech: speech.speak, ...spoken, onError: (message) => tell("error", "server", message), clock })
+    : createSpeaker({ synth: from.speechSynthesis, Utterance: from.SpeechSynthesisUtterance, lang, clock, ...spoken });
+  const ears =
+    adapter === "own"
+      ? createListener({ transcribe: speech.transcribe, isSpeaking: mouth.isSpeaking, ...told, onLevel: (level) => tell("level", level), onInterrupt: () => tell("interrupt") })
+      : createEars({ Recognition: recognition(from), lang, local: where === "device", clock, ...told });
   const on = (name) => (listener) => (listeners[name] = listener);
   return {
     startSession() {
@@ -46,19 +57,22 @@ export function createVoiceService({ lang, where, from = globalThis, clock = glo
     },
     endSession() {
       ears.stop();
-      speaker.stop();
+      mouth.stop();
+      mouth.close?.();
       change("idle");
     },
     /** Hears nothing more; what is being said is said to its end. */
     deafen: () => ears.stop(),
     setMuted: ears.setMuted,
-    interrupt: speaker.stop,
-    say: speaker.say,
-    lastSaid: speaker.last,
-    isSpeaking: speaker.isSpeaking,
+    interrupt: mouth.stop,
+    say: mouth.say,
+    lastSaid: mouth.last,
+    isSpeaking: mouth.isSpeaking,
     onTranscript: on("transcript"),
     onResponse: on("response"),
     onSound: on("sound"),
+    onLevel: on("level"),
+    onInterrupt: on("interrupt"),
     onError: on("error"),
     onStateChange: on("state"),
     onFunctionCall: on("function"),

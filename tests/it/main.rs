@@ -63,6 +63,7 @@ mod servers;
 mod shipped;
 mod shutdown;
 mod site;
+mod speech;
 mod sql;
 mod sql_guard;
 mod sql_left_behind;

@@ -16,6 +16,8 @@ text_enum! {
     VoiceAdapter {
         /// The browser's own recogniser and voices.
         Browser = "browser",
+        /// Speech servers that the operator has set up.
+        Own = "own",
     }
 }
 

@@ -6,9 +6,11 @@ use serde::Deserialize;
 
 use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
 use crate::domain::VoiceCallId;
+use crate::domain::voice::VoiceAdapter;
+use crate::faces::voice::SpeechError;
 use crate::http::visitor::Visitor;
 use crate::store::VoiceError;
-use crate::wire::api::{BeginCall, EndedCall, VoiceCall, VoiceLine};
+use crate::wire::api::{BeginCall, EndedCall, SpeechPlaces, VoiceCall, VoiceLine};
 
 /// The character who is talked with.
 const LAW: &str = "law";
@@ -22,10 +24,14 @@ pub(super) struct HowEnded {
 }
 
 pub(super) async fn line(visitor: Visitor) -> Reply<VoiceLine> {
-    Ok(Json(visitor.theirs().voice_line(visitor.now()).await?))
+    let servers = SpeechPlaces { hears: visitor.speech().hears_at(), speaks: visitor.speech().speaks_at() };
+    Ok(Json(VoiceLine { servers, ..visitor.theirs().voice_line(visitor.now()).await? }))
 }
 
 pub(super) async fn begin(visitor: Visitor, Body(BeginCall { adapter, take_over }): Body<BeginCall>) -> Reply<VoiceCall> {
+    if adapter == VoiceAdapter::Own && visitor.speech().hears_at().is_none() {
+        return Err(ApiRefusal::conflict(SpeechError::NotSet("VOICE_STT_URL").to_string()));
+    }
     let (theirs, now) = (visitor.theirs(), visitor.now());
     let conversation = theirs.main_conversation_of(visitor.profile(LAW)?.name, now).await?;
     Ok(Json(theirs.begin_call(conversation, adapter, take_over, now).await?))
