@@ -17,7 +17,7 @@ use crate::cli::Screen;
 use crate::clock::{Clock, Random};
 use crate::config::Config;
 use crate::egress::{Egress, EgressLimits, SystemResolver};
-use crate::faces::voice::{SPEECH_SERVERS, SpeechServers};
+use crate::faces::voice::{self, SPEECH_SERVERS, SpeechServers};
 use crate::model::checks::{Check, CheckState, Examined, Looking, ProviderEntry};
 use crate::postgres::{Database, embedded};
 use crate::telemetry;
@@ -189,27 +189,38 @@ async fn port(config: &Config) -> Check {
     }
 }
 
-/// Has the speech servers say and hear a sentence. Their keys are in the vault, which only the running server opens: it tries them then.
+/// Looks at what calls by Vapi need, and has the speech servers say and hear a sentence. Their keys are in the vault, which only the running server opens: it tries them then.
 async fn speech(config: &Config, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Vec<Check> {
-    let (allowed, limits) = (config.egress_allow.clone(), EgressLimits::default());
-    let egress = Egress::new(Arc::new(SystemResolver), allowed, limits, telemetry::Scrubber::default());
+    let egress = way_out(config);
+    let vapi = voice::look(&config.vapi, &egress, &*clock).await.into_iter().map(|(what, found)| match found {
+        Ok(said) => Check::ok(what, said),
+        Err(said) => Check::failed(what, said),
+    });
+    let mut checks: Vec<_> = vapi.collect();
     let servers = SpeechServers::new(config.voice.clone(), &egress, None, clock, random);
     let tried = if servers.has_key() { tried_by_server(config).await } else { Ok(servers.try_out().await) };
     let set_up = [servers.speaks_at(), servers.hears_at()];
-    match tried {
+    checks.extend(match tried {
         Ok(tried) => {
             let what = |said: &str| SPEECH_SERVERS.into_iter().find(|what| *what == said).unwrap_or("speech");
             let check = |one: TriedSpeech| match one.ok {
                 true => Check::ok(what(&one.what), one.said),
                 false => Check::failed(what(&one.what), one.said),
             };
-            tried.into_iter().map(check).collect()
+            tried.into_iter().map(check).collect::<Vec<_>>()
         }
         Err(why) => {
             let skipped = |(what, at): (&'static str, Option<String>)| Some(Check::skipped(what, format!("{}: {why}", at?)));
             SPEECH_SERVERS.into_iter().zip(set_up).filter_map(skipped).collect()
         }
-    }
+    });
+    checks
+}
+
+/// The way out of a program without a server.
+fn way_out(config: &Config) -> Egress {
+    let (allowed, limits) = (config.egress_allow.clone(), EgressLimits::default());
+    Egress::new(Arc::new(SystemResolver), allowed, limits, telemetry::Scrubber::default())
 }
 
 /// The trial as the running server makes it.

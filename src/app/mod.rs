@@ -25,7 +25,7 @@ use crate::domain::relay::{LOOPBACK, RelaySettings, WHATSAPP};
 use crate::egress::{self, Egress, Resolve};
 use crate::executor::Executor;
 use crate::faces::campaigns::{self, Campaigns, Presences};
-use crate::faces::voice::SpeechServers;
+use crate::faces::voice::{SpeechServers, Vapi};
 use crate::http::{self, Access, Doors};
 use crate::lasting::Lasting;
 use crate::mcp::{self, Mcp};
@@ -194,6 +194,7 @@ impl App {
         marks.settle(&store, config.capability_crashes, clock.now()).await?;
         let speech =
             SpeechServers::new(config.voice.clone(), &egress, Some(vault.clone()), Arc::clone(&clock), Arc::clone(&random));
+        let vapi = Vapi::new(config.vapi.clone(), &egress, vault.clone(), store.clone(), Arc::clone(&clock), Arc::clone(&random));
         let webhooks = Webhooks::new(store.clone(), egress.clone(), Arc::clone(&clock));
         let hands = Hands { marks, sandbox: sandbox.clone(), egress, mcp: mcp.clone(), vault: vault.clone() };
         let screen = tools::DesktopScreen::of(&config.screen);
@@ -235,7 +236,8 @@ impl App {
             backup: backups(config, &clock, &random),
             one: tokio::sync::Mutex::default(),
         };
-        let access = Access::new(address, &config.allowed_hosts, config.token.as_deref(), &secret, random);
+        let access = Access::new(address, &config.allowed_hosts, config.token.as_deref(), &secret, random)
+            .with_public(config.vapi.public.as_ref());
         let doors = Doors {
             store: store.clone(),
             vault,
@@ -249,6 +251,7 @@ impl App {
             webhooks: webhooks.clone(),
             campaigns: campaigns.clone(),
             speech,
+            vapi,
             started_at: clock.now(),
             clock: Arc::clone(&clock),
             access: Arc::new(access),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{PROGRAMS, PROVIDER_ADDRESSES, PROVIDER_KEYS, SCREEN};
 
 /// Every setting but those of single providers.
-const SETTINGS: [&str; 45] = [
+const SETTINGS: [&str; 50] = [
     "LEVEL3_LISTEN",
     "LEVEL3_TOKEN",
     "LEVEL3_AGENT_QUOTA",
@@ -48,6 +48,11 @@ const SETTINGS: [&str; 45] = [
     "VOICE_TTS_MODEL",
     "VOICE_TTS_VOICE",
     "VOICE_TTS_SHAPE",
+    "VOICE_PUBLIC_URL",
+    "VOICE_VAPI_KEY",
+    "VOICE_VAPI_URL",
+    "VOICE_VAPI_SECRET",
+    "VOICE_VAPI_SIGNATURE",
     // For `run.sh`, which passes its environment on.
     "LEVEL3_BIN",
     "LEVEL3_RESTART_PAUSE",

@@ -12,9 +12,10 @@ use chrono::{DateTime, Utc};
 
 use super::access::{self, CameBy, Guard, Visit};
 use super::{ConnectionLimits, Doors, Passwords};
+use crate::clock::Clock;
 use crate::domain::{Profile, UserId, UserRole};
 use crate::faces::campaigns::Campaigns;
-use crate::faces::voice::SpeechServers;
+use crate::faces::voice::{KnownCall, SpeechServers, Vapi};
 use crate::model::Model;
 use crate::profiles::{Profiles, UnknownProfile};
 use crate::store::{StoreError, Theirs};
@@ -33,6 +34,11 @@ impl Closed {
     pub(super) fn new(doors: Doors, guard: Guard) -> Self {
         let passwords = Passwords::new(Arc::clone(&guard.access.random));
         Self(Arc::new(House { doors, guard, passwords }))
+    }
+
+    /// True if calls by Vapi can be made.
+    pub(super) fn calls_by_vapi(&self) -> bool {
+        self.0.doors.vapi.is_set()
     }
 
     /// The reason why the process cannot do its work, if there is one.
@@ -127,6 +133,16 @@ impl Visitor {
         (self.role() == UserRole::Owner).then_some(&self.house.doors.campaigns)
     }
 
+    /// Calls by Vapi.
+    pub(super) fn vapi(&self) -> &Vapi {
+        &self.house.doors.vapi
+    }
+
+    /// The clock.
+    pub(super) fn clock(&self) -> &dyn Clock {
+        &*self.house.doors.clock
+    }
+
     /// The servers for speech.
     pub(super) fn speech(&self) -> &SpeechServers {
         &self.house.doors.speech
@@ -212,6 +228,16 @@ impl FromRequestParts<Closed> for Stranger {
 }
 
 impl Stranger {
+    /// Knows calls by Vapi.
+    pub(super) fn vapi(&self) -> &Vapi {
+        &self.0.doors.vapi
+    }
+
+    /// The person of a call that has shown to be it.
+    pub(super) fn visitor_in(&self, known: &KnownCall) -> Visitor {
+        Visitor { house: Arc::clone(&self.0), visit: Visit::in_call(known) }
+    }
+
     /// Begins sessions, and counts failures.
     pub(super) fn guard(&self) -> &Guard {
         &self.0.guard

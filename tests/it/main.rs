@@ -84,6 +84,7 @@ mod undo_crash;
 mod users;
 mod v1;
 mod v1_images;
+mod vapi;
 mod voice;
 mod wake_ups;
 mod walk;

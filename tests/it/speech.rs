@@ -65,7 +65,7 @@ async fn speech_becomes_words_and_words_speech_in_the_form_that_servers_read() {
     let (app, peer) = with_servers(&[("VOICE_STT_MODEL", "small"), ("VOICE_TTS_VOICE", "nova")]).await;
     let line = api::ask(&app, Method::GET, "/api/voice", None).await.1;
     let at = peer.address.to_string();
-    assert_eq!(line["servers"], json!({"hears": at, "speaks": at}));
+    assert_eq!(line["servers"], json!({"hears": at, "speaks": at, "vapi": false}));
     let call = calls(&app).await;
     peer.will_answer(200, "application/json", r#"{"text": " Add buy milk.\n [BLANK_AUDIO]"}"#);
     assert_eq!(transcribes(&app, "audio/wav", wav(8000)).await, (200, json!({"text": "Add buy milk."})));

@@ -66,7 +66,7 @@ async fn has_talked(app: &TestApp, seconds: i64) {
 async fn a_call_counts_from_its_first_beat_to_the_hand_that_hangs_up() {
     let app = TestApp::start().await;
     let line = Line(&app);
-    let none = json!({"hears": null, "speaks": null});
+    let none = json!({"hears": null, "speaks": null, "vapi": false});
     assert_eq!(line.line().await, json!({"voice": true, "seconds_left": 3600, "call": null, "servers": none}));
     let (_, begun) = line.begin(false).await;
     let call = begun["call"].as_i64().unwrap();

@@ -3,6 +3,7 @@
 mod error;
 mod form;
 mod trial;
+mod vapi;
 mod wav;
 
 use std::collections::BTreeSet;
@@ -21,6 +22,7 @@ use crate::secrets::Vault;
 
 pub use error::SpeechError;
 pub use trial::SPEECH_SERVERS;
+pub use vapi::{KnownCall, Looked, MadeCall, Vapi, VapiError, look};
 
 /// The most bytes of speech that are turned into words at once: half a minute.
 pub const MOST_SPEECH: usize = 1 << 20;

@@ -14,8 +14,9 @@ use super::{Access, HEALTH, Peer, TurnedAway, came_by_https, refused};
 use crate::clock::Clock;
 use crate::config::HostName;
 use crate::domain::UserId;
-use crate::http::page;
+use crate::faces::voice::KnownCall;
 use crate::http::passwords::Passwords;
+use crate::http::{page, vapi};
 use crate::store::{DoorSecret, Recognized, Store, StoreError};
 use crate::telemetry::Metrics;
 
@@ -43,6 +44,8 @@ pub(in crate::http) enum CameBy {
     Session(i64),
     /// With a token of theirs.
     Token,
+    /// By a call that Vapi makes for them.
+    Call,
 }
 
 /// A user who came in, and by what.
@@ -55,6 +58,11 @@ pub(in crate::http) struct Visit {
 }
 
 impl Visit {
+    /// The person of a call, for as long as one request of Vapi's.
+    pub(in crate::http) fn in_call(known: &KnownCall) -> Self {
+        Self::of(known.call().user, CameBy::Call)
+    }
+
     fn of(user: UserId, entered: CameBy) -> Self {
         Self { user, entered, sessions: Vec::new(), tokens: Vec::new() }
     }
@@ -90,7 +98,7 @@ pub(super) enum AtTheDoor {
 
 /// True for an address that asks nobody who they are.
 fn is_for_anybody(path: &str) -> bool {
-    HEALTH.contains(&path) || path == SIGN_IN || path == "/sign-in/password" || page::is_of_sign_in(path)
+    HEALTH.contains(&path) || path == SIGN_IN || path == "/sign-in/password" || page::is_of_sign_in(path) || vapi::is_door(path)
 }
 
 impl Guard {

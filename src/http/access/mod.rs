@@ -40,6 +40,8 @@ pub(super) struct Peer(pub(super) SocketAddr);
 /// The names of the server, and the token that a client must show.
 pub struct Access {
     hosts: Vec<HostName>,
+    /// The name that opens the doors of Vapi, and no other.
+    public: Option<String>,
     port: u16,
     tokens: Option<Tokens>,
     wrong: WrongTokens,
@@ -77,7 +79,15 @@ impl Access {
         let hosts = own.map(|name| HostName { name, port: Some(port) }).chain(further_hosts.iter().cloned()).collect();
         let tokens = token.map(|token| Tokens::new(token, secret, Arc::clone(&random)));
         let (wrong, open, throttle) = (WrongTokens::default(), OpenDoor::default(), Throttle::default());
-        Self { hosts, port, tokens, wrong, open, random, throttle }
+        Self { hosts, public: None, port, tokens, wrong, open, random, throttle }
+    }
+
+    /// Opens two doors under this name, and no other, whatever cookie or token comes along: a tunnel to loopback would hand out the whole
+    /// server.
+    #[must_use]
+    pub fn with_public(mut self, name: Option<&HostName>) -> Self {
+        self.public = name.map(|name| name.name.clone());
+        self
     }
 
     /// An id that was never given before.
@@ -133,7 +143,14 @@ impl Access {
         if uri.authority().is_some_and(|target| !target.as_str().eq_ignore_ascii_case(host)) {
             return Some(refused(StatusCode::BAD_REQUEST, "the address and the Host header name different hosts"));
         }
-        let Some(host) = host.parse().ok().filter(|host| self.knows_host(host)) else {
+        let named: Option<HostName> = host.parse().ok();
+        if let (Some(public), Some(named)) = (&self.public, &named)
+            && public.trim_end_matches('.') == named.name.trim_end_matches('.')
+        {
+            let opens = *method == Method::POST && super::vapi::is_door(uri.path());
+            return (!opens).then(|| refused(StatusCode::NOT_FOUND, "there is nothing here"));
+        }
+        let Some(host) = named.filter(|host| self.knows_host(host)) else {
             let why = "unknown Host; add the name to LEVEL3_ALLOWED_HOSTS if it is yours";
             return Some(refused(StatusCode::MISDIRECTED_REQUEST, why));
         };

@@ -2,6 +2,7 @@
 //! a beat and the heartbeat come one after the other.
 
 mod rows;
+mod vapi;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_scalar};
@@ -12,6 +13,8 @@ use crate::domain::todo::QuotaReached;
 use crate::domain::voice::{SILENCE, VoiceAdapter, VoiceEnd, ended_by_itself};
 use crate::domain::{ConversationId, Machine, VoiceAction, VoiceCallId, VoiceInput, VoiceState};
 use crate::wire::api::{SpeechPlaces, VoiceCall, VoiceLine};
+
+pub use vapi::VapiCall;
 
 /// The reason why a call does not begin or go on.
 #[derive(Debug, thiserror::Error)]

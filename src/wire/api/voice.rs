@@ -36,6 +36,18 @@ pub struct VoiceCall {
     pub warned: bool,
     /// How often the page is to beat.
     pub beat_seconds: u32,
+    /// The room of a call by Vapi; with its beginning alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub room: Option<VapiRoom>,
+}
+
+/// The room in which a call by Vapi takes place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VapiRoom {
+    /// Its address.
+    pub url: String,
+    /// The token that opens it, if one is asked for.
+    pub token: Option<String>,
 }
 
 /// `GET /api/voice`.
@@ -59,6 +71,9 @@ pub struct SpeechPlaces {
     pub hears: Option<String>,
     /// The one that turns words into speech.
     pub speaks: Option<String>,
+    /// True if Vapi can be called.
+    #[serde(default)]
+    pub vapi: bool,
 }
 
 /// The answer of `POST /api/voice/transcriptions`.
