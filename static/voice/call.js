@@ -62,7 +62,9 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
     const state = stateOf();
     const voice = makeService(own);
     own.voice = voice;
-    own.reader = createReader({ lang, said, say: voice.say, drop: () => voice.interrupt(), from: state?.lastSeq ?? 0 });
+    // A voice that carries the words itself speaks the answers, too.
+    const say = voice.carries ? () => undefined : voice.say;
+    own.reader = createReader({ lang, said, say, drop: () => voice.interrupt(), from: state?.lastSeq ?? 0 });
     const mine = (work) => (...all) => live === own && work(own, ...all);
     voice.onTranscript(mine(heard));
     voice.onResponse(mine((_, text, aloud = true) => show({ speaking: text, aloud })));
@@ -133,6 +135,10 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
 
   function heard(own, { text, isFinal, confidence, isOver }) {
     const { voice } = own;
+    if (voice.carries) {
+      show({ interim: isFinal ? "" : text });
+      return;
+    }
     if (view.isMuted || isOwn(voice, text, isFinal, isOver)) return;
     if (wordsIn(text).length >= INTERRUPTING_WORDS || isFinal) interrupt(own);
     if (!isFinal) {
@@ -177,6 +183,12 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
     if (code === "server") {
       // The call goes on: the next sentence may be heard, or said, again.
       show({ error: "server", problem: message });
+      return;
+    }
+    if (code === "ended") {
+      // The other end hung up. The server knows, or hears of it now.
+      over(own, "end", said.ended);
+      api.end(own.call, false).catch(() => undefined);
       return;
     }
     if (code === "network") {

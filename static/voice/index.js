@@ -38,7 +38,7 @@ function make({ session, announce, isMember }) {
   const lang = tagOf(language);
   const panels = new Set();
   const others = globalThis.BroadcastChannel ? new BroadcastChannel("level3.voice") : undefined;
-  const calls = createCalls({ api, store: session.store, follow: (id) => session.follow(id), send: session.send, makeService: ({ adapter, where }) => createVoiceService({ lang, adapter, where, speech: { ...speech, servers } }), said, lang, told });
+  const calls = createCalls({ api, store: session.store, follow: (id) => session.follow(id), send: session.send, makeService: ({ adapter, where, room }) => createVoiceService({ lang, adapter, where, room, speech: { ...speech, servers } }), said, lang, told });
   const hangUp = () => calls.end();
   const back = () => (location.hash = addressOf("assistant", "law"));
   const indicator = createIndicator({ back, end: hangUp, mute: calls.setMuted });

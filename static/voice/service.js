@@ -5,19 +5,24 @@ import { createListener } from "./listener.js";
 import { canRecord } from "./microphone.js";
 import { createPlayer } from "./player.js";
 import { createSpeaker } from "./speaker.js";
+import { canJoin, createVapiVoice } from "./vapi.js";
 
-/** The adapters that a person may choose between, here and with this server: `own` and `browser`. */
+/** Daily's module is a quarter of a megabyte: it is loaded for a call by Vapi alone. */
+const loadDaily = () => import("../vendor/daily-js-0.87.0.esm.js");
+
+/** The adapters that a person may choose between, here and with this server: `own`, `browser` and `vapi`. */
 export function adaptersFor(servers, from = globalThis) {
-  return [...(servers?.hears && canRecord(from) ? ["own"] : []), ...(recognition(from) ? ["browser"] : [])];
+  return [...(servers?.hears && canRecord(from) ? ["own"] : []), ...(recognition(from) ? ["browser"] : []), ...(servers?.vapi && canJoin(from) ? ["vapi"] : [])];
 }
 
 /**
  * The adapter for this browser: `{ name, where, host }`; `where` is `none` if there is none. `wanted` is what the person has chosen; else the
- * speech servers of the operator are taken, if there are some, and else the browser's recogniser.
+ * speech servers of the operator are taken, if there are some, then the browser's recogniser, and Vapi last.
  */
 export async function chosenAdapter({ lang, servers, wanted, from = globalThis }) {
   const there = adaptersFor(servers, from);
   const name = there.includes(wanted) ? wanted : there[0];
+  if (name === "vapi") return { name, where: "vapi" };
   if (name === "own") return { name, where: "own", host: servers.hears };
   return { name: "browser", where: await whereSoundGoes(recognition(from), lang) };
 }
@@ -29,11 +34,24 @@ export const installLocally = (lang, from = globalThis) => recognition(from).ins
  * A voice service: `startSession()`, `endSession()`, `setMuted(muted)`, `interrupt()` (falls silent, and gives the sentences that were not
  * heard) and `say(text)`. `onTranscript({ text, isFinal, confidence, isOver })`, `onResponse(text, aloud)`, `onFunctionCall(name)`,
  * `onInterrupt()`, `onSound(isHeard)`, `onLevel(level)`, `onError(code, message)` and `onStateChange(state)` take a listener each; the states are
- * those of `docs/states.md`. `speech` has `transcribe(wav)` and `speak(text, signal)`, and `servers`.
+ * those of `docs/states.md`. `speech` has `transcribe(wav)` and `speak(text, signal)`, and `servers`; `room` is that of a call by Vapi. A voice that
+ * `carries` the words itself sends and speaks them without the page.
  */
-export function createVoiceService({ lang, adapter, where, speech, from = globalThis, clock = globalThis }) {
+export function createVoiceService({ lang, adapter, where, room, speech, load = loadDaily, from = globalThis, clock = globalThis }) {
   const listeners = {};
   const tell = (name, ...all) => listeners[name]?.(...all);
+  const on = (name) => (listener) => (listeners[name] = listener);
+  const telling = {
+    onTranscript: on("transcript"),
+    onResponse: on("response"),
+    onSound: on("sound"),
+    onLevel: on("level"),
+    onInterrupt: on("interrupt"),
+    onError: on("error"),
+    onStateChange: on("state"),
+    onFunctionCall: on("function"),
+  };
+  if (adapter === "vapi") return { ...createVapiVoice({ room, load, tell }), ...telling };
   const change = (state) => tell("state", state);
   const told = {
     onStart: () => change("active"),
@@ -49,8 +67,8 @@ export function createVoiceService({ lang, adapter, where, speech, from = global
     adapter === "own"
       ? createListener({ transcribe: speech.transcribe, isSpeaking: mouth.isSpeaking, ...told, onLevel: (level) => tell("level", level), onInterrupt: () => tell("interrupt") })
       : createEars({ Recognition: recognition(from), lang, local: where === "device", clock, ...told });
-  const on = (name) => (listener) => (listeners[name] = listener);
   return {
+    ...telling,
     startSession() {
       change("connecting");
       ears.start();
@@ -68,14 +86,6 @@ export function createVoiceService({ lang, adapter, where, speech, from = global
     say: mouth.say,
     lastSaid: mouth.last,
     isSpeaking: mouth.isSpeaking,
-    onTranscript: on("transcript"),
-    onResponse: on("response"),
-    onSound: on("sound"),
-    onLevel: on("level"),
-    onInterrupt: on("interrupt"),
-    onError: on("error"),
-    onStateChange: on("state"),
-    onFunctionCall: on("function"),
     functionCalled: (name) => tell("function", name),
   };
 }
