@@ -122,7 +122,7 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
     if (live !== own) return;
     const isSpent = line?.seconds_left === 0;
     if (!isSpent && line && !line.call && !own.isAgain && error.status === 410) return again(own);
-    if (isSpent) own.voice.say(error.message);
+    if (isSpent) own.voice.say(error.message, true);
     over(own, "end", isSpent || line?.call ? error.message : said.ended, isSpent);
   }
 

@@ -59,7 +59,14 @@ export function createVoiceService({ lang, adapter, where, room, speech, load = 
     onSound: (isHeard) => tell("sound", isHeard),
     onError: (code, message) => tell("error", code, message),
   };
-  const spoken = { onSay: (text, aloud) => tell("response", text, aloud), onQuiet: () => tell("response", "") };
+  let isDeaf = false;
+  const spoken = {
+    onSay: (text, aloud) => tell("response", text, aloud),
+    onQuiet() {
+      tell("response", "");
+      if (isDeaf) mouth.close?.();
+    },
+  };
   const mouth = speech?.servers?.speaks
     ? createPlayer({ speech: speech.speak, ...spoken, onError: (message) => tell("error", "server", message), clock })
     : createSpeaker({ synth: from.speechSynthesis, Utterance: from.SpeechSynthesisUtterance, lang, clock, ...spoken });
@@ -80,7 +87,10 @@ export function createVoiceService({ lang, adapter, where, room, speech, load = 
       change("idle");
     },
     /** Hears nothing more; what is being said is said to its end. */
-    deafen: () => ears.stop(),
+    deafen() {
+      isDeaf = true;
+      ears.stop();
+    },
     setMuted: ears.setMuted,
     interrupt: mouth.stop,
     say: mouth.say,

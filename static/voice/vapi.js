@@ -134,8 +134,8 @@ export function createVapiVoice({ room, load, tell, play = playTrack }) {
     deafen: () => call?.setLocalAudio(false),
     setMuted: (is) => call?.setLocalAudio(!is),
     interrupt: () => [],
-    /** Has Vapi say it: a warning, or the last words. */
-    say: (text) => call?.sendAppMessage(JSON.stringify({ type: "say", message: text })),
+    /** Has Vapi say it: a warning, or, if it `isLast`, the last words, behind which it hangs up. */
+    say: (text, isLast = false) => call?.sendAppMessage(JSON.stringify({ type: "say", message: text, endCallAfterSpoken: isLast })),
     lastSaid: () => last,
     isSpeaking: () => isSpeaking,
   };

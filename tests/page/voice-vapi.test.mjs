@@ -87,7 +87,9 @@ test("mute_and_end_call_the_room_and_a_room_that_ends_ends_the_call_once", async
   voice.setMuted(true);
   voice.setMuted(false);
   voice.say("One minute of voice is left.");
-  assert.deepEqual(done.slice(-3), [["audio", false], ["audio", true], ["send", JSON.stringify({ type: "say", message: "One minute of voice is left." })]]);
+  assert.deepEqual(done.slice(-3), [["audio", false], ["audio", true], ["send", JSON.stringify({ type: "say", message: "One minute of voice is left.", endCallAfterSpoken: false })]]);
+  voice.say("The minutes are used up.", true);
+  assert.equal(JSON.parse(done.at(-1)[1]).endCallAfterSpoken, true, "Vapi hangs up behind the last words");
   assert.deepEqual([voice.carries, voice.interrupt()], [true, []]);
   voice.endSession();
   await settle();
