@@ -237,7 +237,8 @@ impl App {
             one: tokio::sync::Mutex::default(),
         };
         let access = Access::new(address, &config.allowed_hosts, config.token.as_deref(), &secret, random)
-            .with_public(config.vapi.public.as_ref());
+            .with_public(config.vapi.public.as_ref())
+            .with_daily(config.vapi.whole.is_some());
         let doors = Doors {
             store: store.clone(),
             vault,

@@ -10,15 +10,12 @@ use std::io::Write;
 use std::sync::{LazyLock, OnceLock};
 
 use axum::body::Bytes;
-use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rust_embed::RustEmbed;
 use sha2::{Digest, Sha256};
-
-use super::visitor::Closed;
 
 #[derive(RustEmbed)]
 #[folder = "static/"]
@@ -31,11 +28,6 @@ const PLACEHOLDER: &str = "/s/-/";
 const FIRST_SHEET: &str = "first.css";
 /// Compression of a smaller file saves nothing.
 const WORTH_COMPRESSING: usize = 200;
-/// The policy of the page's document if Vapi can be called: its rooms are Daily's. Daily's reports of errors stay blocked.
-const WITH_DAILY: &str = "default-src 'none'; script-src 'self' https://c.daily.co; style-src 'self'; img-src 'self' data:; \
-     connect-src 'self' https://*.daily.co wss://*.daily.co https://*.pluot.blue; worker-src 'self' blob:; font-src 'self'; \
-     manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
 /// The page with the phones of the test channel, at `/loopback`.
 const LOOPBACK: &str = "loopback/index.html";
 
@@ -162,16 +154,7 @@ pub(super) fn sign_in(headers: &HeaderMap) -> Response {
 }
 
 /// A file of the page; `/` is `index.html`, and `/loopback` the test phones.
-pub(super) async fn file(State(closed): State<Closed>, method: Method, uri: Uri, headers: HeaderMap) -> Response {
-    let mut response = file_of(&method, &uri, &headers);
-    if closed.calls_by_vapi() && ["/", ""].contains(&uri.path()) {
-        // In place of the guard's own.
-        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(WITH_DAILY));
-    }
-    response
-}
-
-fn file_of(method: &Method, uri: &Uri, headers: &HeaderMap) -> Response {
+pub(super) async fn file(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     let path = uri.path();
     let (name, caching) = match path.strip_prefix(&*PAGE.folder) {
         Some(name) => (name, "public, max-age=31536000, immutable"),
@@ -180,11 +163,11 @@ fn file_of(method: &Method, uri: &Uri, headers: &HeaderMap) -> Response {
         None if path == "/loopback" => (LOOPBACK, "no-cache"),
         None => ("", ""),
     };
-    if PAGE.files.contains_key(name) && ![Method::GET, Method::HEAD].contains(method) {
+    if PAGE.files.contains_key(name) && ![Method::GET, Method::HEAD].contains(&method) {
         let told = "the page is only read";
         return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, HEAD")], told).into_response();
     }
-    sent(name, caching, headers)
+    sent(name, caching, &headers)
 }
 
 /// A file of this name, or that there is none.

@@ -36,11 +36,6 @@ impl Closed {
         Self(Arc::new(House { doors, guard, passwords }))
     }
 
-    /// True if calls by Vapi can be made.
-    pub(super) fn calls_by_vapi(&self) -> bool {
-        self.0.doors.vapi.is_set()
-    }
-
     /// The reason why the process cannot do its work, if there is one.
     pub(super) async fn unready(&self) -> Option<String> {
         let store = &self.0.doors.store;

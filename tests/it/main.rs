@@ -53,6 +53,7 @@ mod operator;
 mod plans;
 mod powers;
 mod profiles;
+mod public_name;
 mod recovery;
 mod relay;
 mod replay;

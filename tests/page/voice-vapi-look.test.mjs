@@ -9,7 +9,7 @@ import { skip, startBrowser } from "./support/webdriver.mjs";
 
 const LAW = 22;
 const DAILY = "vendor/daily-js-0.87.0.esm.js";
-const POLICY = readFileSync(new URL("../../src/http/page.rs", import.meta.url), "utf8").match(/WITH_DAILY: &str = "([^"]*)"/)[1].replace(/\\\n\s*/g, "");
+const POLICY = readFileSync(new URL("../../src/http/access/mod.rs", import.meta.url), "utf8").match(/WITH_DAILY: &str = "([^"]*)"/)[1].replace(/\\\n\s*/g, "");
 /** A room: `window.room.say(message)` is what comes of it, `window.room.done` what the page did. */
 const STAND_IN = `
   const listeners = {};

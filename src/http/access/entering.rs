@@ -9,14 +9,15 @@ use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::doors::is_door;
 use super::tokens::{Credentials, Wrong, session_cookie, token_in};
 use super::{Access, HEALTH, Peer, TurnedAway, came_by_https, refused};
 use crate::clock::Clock;
 use crate::config::HostName;
 use crate::domain::UserId;
 use crate::faces::voice::KnownCall;
+use crate::http::page;
 use crate::http::passwords::Passwords;
-use crate::http::{page, vapi};
 use crate::store::{DoorSecret, Recognized, Store, StoreError};
 use crate::telemetry::Metrics;
 
@@ -98,7 +99,7 @@ pub(super) enum AtTheDoor {
 
 /// True for an address that asks nobody who they are.
 fn is_for_anybody(path: &str) -> bool {
-    HEALTH.contains(&path) || path == SIGN_IN || path == "/sign-in/password" || page::is_of_sign_in(path) || vapi::is_door(path)
+    HEALTH.contains(&path) || path == SIGN_IN || path == "/sign-in/password" || page::is_of_sign_in(path) || is_door(path)
 }
 
 impl Guard {

@@ -55,7 +55,7 @@ async fn a_path_that_leads_out_of_the_folder_finds_nothing() {
     for path in
         ["/../Cargo.toml", "/nothing", "/tokens.css", "/s/0123456789abcdef/tokens.css", &inside("../Cargo.toml"), &inside("")]
     {
-        let found = file_of(&Method::GET, &path.parse().unwrap(), &HeaderMap::new());
+        let found = file(Method::GET, path.parse().unwrap(), HeaderMap::new()).await;
         assert_eq!(found.status(), StatusCode::NOT_FOUND, "{path}");
     }
 }
@@ -78,7 +78,7 @@ fn a_tag_is_found_among_others_and_one_that_only_looks_like_it_is_not() {
 async fn who_reads_gzip_gets_the_same_file_smaller() {
     let get = async |encoding: &'static str| {
         let headers = [(header::ACCEPT_ENCODING, encoding.parse().unwrap())].into_iter().collect();
-        let response = file_of(&Method::GET, &format!("{}shell/index.js", PAGE.folder).parse().unwrap(), &headers);
+        let response = file(Method::GET, format!("{}shell/index.js", PAGE.folder).parse().unwrap(), headers).await;
         let coding = response.headers().get(header::CONTENT_ENCODING).map(|coding| coding.to_str().unwrap().to_owned());
         (coding, axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap())
     };

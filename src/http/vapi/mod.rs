@@ -16,9 +16,6 @@ use axum::routing::post;
 use super::visitor::Closed;
 use crate::store::StoreError;
 
-/// The folder of the doors.
-pub(super) const DOORS: &str = "/voice/vapi";
-
 /// The largest body, in bytes: each request brings all that was said in a call.
 const MAX_BODY_BYTES: usize = 4 << 20;
 
@@ -31,14 +28,6 @@ pub(super) fn routes() -> Router<Closed> {
         .fallback(async || StatusCode::NOT_FOUND)
         .method_not_allowed_fallback(async || StatusCode::NOT_FOUND)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
-}
-
-/// True for the path of a door.
-pub(super) fn is_door(path: &str) -> bool {
-    let Some(rest) = path.strip_prefix(DOORS).and_then(|rest| rest.strip_prefix('/')) else { return false };
-    let Some((call, door)) = rest.split_once('/') else { return false };
-    let is_number = !call.is_empty() && call.len() < 20 && call.bytes().all(|byte| byte.is_ascii_digit());
-    is_number && ["events", "chat/completions", "chat/completions/chat/completions"].contains(&door)
 }
 
 /// A header of a request, if it is text.
@@ -56,6 +45,3 @@ fn unavailable(error: &StoreError) -> Response {
     tracing::warn!(error = error as &dyn std::error::Error, "a request of Vapi's was not answered");
     StatusCode::SERVICE_UNAVAILABLE.into_response()
 }
-
-#[cfg(test)]
-mod tests;
