@@ -22,7 +22,7 @@ use crate::secrets::Vault;
 
 pub use error::SpeechError;
 pub use trial::SPEECH_SERVERS;
-pub use vapi::{KnownCall, Looked, MadeCall, Vapi, VapiError, look};
+pub use vapi::{KnownCall, Looked, RoomMade, Vapi, VapiError, look};
 
 /// The most bytes of speech that are turned into words at once: half a minute.
 pub const MOST_SPEECH: usize = 1 << 20;

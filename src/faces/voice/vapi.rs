@@ -67,7 +67,7 @@ pub struct Vapi {
 
 /// A call that Vapi has made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MadeCall {
+pub struct RoomMade {
     /// Vapi's own id of it.
     pub id: String,
     /// The room to join.
@@ -110,7 +110,7 @@ impl Vapi {
     ///
     /// # Errors
     /// [`VapiError`].
-    pub async fn make(&self, call: VoiceCallId, seconds_left: Option<u64>) -> Result<MadeCall, VapiError> {
+    pub async fn make(&self, call: VoiceCallId, seconds_left: Option<u64>) -> Result<RoomMade, VapiError> {
         let settings = self.settings()?;
         let value = self.key(&settings.key).await?;
         let grant = grant(&settings.url);
@@ -178,7 +178,7 @@ impl Vapi {
 }
 
 /// Reads Vapi's answer to the making of a call.
-fn made(answer: &HttpResponse) -> Result<MadeCall, VapiError> {
+fn made(answer: &HttpResponse) -> Result<RoomMade, VapiError> {
     let read: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
     let text = |at: &Value| at.as_str().map(str::to_owned);
     if !(200..300).contains(&answer.status) {
@@ -200,7 +200,7 @@ fn made(answer: &HttpResponse) -> Result<MadeCall, VapiError> {
         return Err(VapiError::Odd("webCallUrl that begins with https"));
     }
     let token = text(&read["transport"]["callToken"]);
-    Ok(MadeCall { id: text(&read["id"]).ok_or(VapiError::Odd("id"))?, room: VapiRoom { url, token } })
+    Ok(RoomMade { id: text(&read["id"]).ok_or(VapiError::Odd("id"))?, room: VapiRoom { url, token } })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
 use crate::domain::VoiceCallId;
 use crate::domain::voice::VoiceAdapter;
-use crate::faces::voice::{MadeCall, SpeechError, VapiError};
+use crate::faces::voice::{RoomMade, SpeechError, VapiError};
 use crate::http::visitor::Visitor;
 use crate::store::VoiceError;
 use crate::wire::api::{BeginCall, EndedCall, SpeechPlaces, VoiceCall, VoiceLine};
@@ -45,7 +45,7 @@ pub(super) async fn begin(visitor: Visitor, Body(BeginCall { adapter, take_over 
 /// Has Vapi make a call that is begun here. If it does not, the call is over.
 async fn with_room(visitor: &Visitor, begun: VoiceCall) -> Result<VoiceCall, ApiRefusal> {
     match visitor.vapi().make(begun.call, begun.seconds_left).await {
-        Ok(MadeCall { id, room }) => {
+        Ok(RoomMade { id, room }) => {
             visitor.theirs().keep_vapi_id(begun.call, &id).await?;
             Ok(VoiceCall { room: Some(room), ..begun })
         }

@@ -30,7 +30,7 @@ pub async fn look(config: &VapiConfig, egress: &Egress, clock: &dyn Clock) -> Ve
     vec![("public name", named(&settings.public, door, health)), ("clock", timed(theirs, clock))]
 }
 
-/// What a stranger finds under the name.
+/// The finding of a stranger under the name.
 fn named(public: &Url, door: Result<HttpResponse, String>, health: Result<HttpResponse, String>) -> Result<String, String> {
     let unreached = |why: String| format!("{public} does not lead here: {why}");
     let (door, health) = (door.map_err(unreached)?, health.map_err(unreached)?);
