@@ -16,9 +16,12 @@ use tokio::time::timeout;
 use crate::cli::Screen;
 use crate::clock::{Clock, Random};
 use crate::config::Config;
+use crate::egress::{Egress, EgressLimits, SystemResolver};
+use crate::faces::voice::{self, SPEECH_SERVERS, SpeechServers};
 use crate::model::checks::{Check, CheckState, Examined, Looking, ProviderEntry};
 use crate::postgres::{Database, embedded};
 use crate::telemetry;
+use crate::wire::api::{SpeechTrial, TriedSpeech};
 
 /// How long the database and the port may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -91,9 +94,11 @@ pub async fn doctor(
     random: Arc<dyn Random>,
     screen: &mut Screen<'_>,
 ) -> io::Result<bool> {
-    let looking = looking(config, clock, random);
-    let (database, port, models) = tokio::join!(database(config), port(config), looking.examine());
+    let looking = looking(config, Arc::clone(&clock), Arc::clone(&random));
+    let (database, port, models, speech) =
+        tokio::join!(database(config), port(config), looking.examine(), speech(config, clock, random));
     let mut server = vec![database, data_folder(&config.data_dir), port];
+    server.extend(speech);
     server.extend(config.unknown.iter().map(|said| Check::failed("settings", said.clone())));
     let models = models.unwrap_or_else(|why| {
         server.push(Check::failed("model", why));
@@ -184,8 +189,62 @@ async fn port(config: &Config) -> Check {
     }
 }
 
+/// Looks at what calls by Vapi need, and has the speech servers say and hear a sentence. Their keys are in the vault, which only the running server opens: it tries them then.
+async fn speech(config: &Config, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Vec<Check> {
+    let egress = way_out(config);
+    let vapi = voice::look(&config.vapi, &egress, &*clock).await.into_iter().map(|(what, found)| match found {
+        Ok(said) => Check::ok(what, said),
+        Err(said) => Check::failed(what, said),
+    });
+    let mut checks: Vec<_> = vapi.collect();
+    let servers = SpeechServers::new(config.voice.clone(), &egress, None, clock, random);
+    let tried = if servers.has_key() { tried_by_server(config).await } else { Ok(servers.try_out().await) };
+    let set_up = [servers.speaks_at(), servers.hears_at()];
+    checks.extend(match tried {
+        Ok(tried) => {
+            let what = |said: &str| SPEECH_SERVERS.into_iter().find(|what| *what == said).unwrap_or("speech");
+            let check = |one: TriedSpeech| match one.ok {
+                true => Check::ok(what(&one.what), one.said),
+                false => Check::failed(what(&one.what), one.said),
+            };
+            tried.into_iter().map(check).collect::<Vec<_>>()
+        }
+        Err(why) => {
+            let skipped = |(what, at): (&'static str, Option<String>)| Some(Check::skipped(what, format!("{}: {why}", at?)));
+            SPEECH_SERVERS.into_iter().zip(set_up).filter_map(skipped).collect()
+        }
+    });
+    checks
+}
+
+/// The way out of a program without a server.
+fn way_out(config: &Config) -> Egress {
+    let (allowed, limits) = (config.egress_allow.clone(), EgressLimits::default());
+    Egress::new(Arc::new(SystemResolver), allowed, limits, telemetry::Scrubber::default())
+}
+
+/// The trial as the running server makes it.
+async fn tried_by_server(config: &Config) -> Result<Vec<TriedSpeech>, String> {
+    // Twice 20 seconds, as long as the two servers may take.
+    const BOTH: Duration = Duration::from_secs(45);
+    let address = config.listen;
+    let said = timeout(BOTH, answer(address, config.token.as_deref(), "POST /api/voice/trial")).await;
+    let not_there = || format!("its key is in the vault: start the server at {address}, and ask again");
+    let said = said.ok().and_then(Result::ok).ok_or_else(not_there)?;
+    let body = said.split_once("\r\n\r\n").map(|(_, body)| body).unwrap_or_default();
+    let read: Result<SpeechTrial, _> = serde_json::from_str(body);
+    read.map(|trial| trial.tried)
+        .map_err(|_| format!("the server at {address} did not try it: set LEVEL3_TOKEN to a token of the owner's"))
+}
+
 /// Asks a question that only this program answers so.
-async fn is_level3(mut address: SocketAddr, token: Option<&str>) -> bool {
+async fn is_level3(address: SocketAddr, token: Option<&str>) -> bool {
+    let asked = timeout(PATIENCE, answer(address, token, "GET /metrics")).await;
+    asked.is_ok_and(|said| said.is_ok_and(|said| said.to_lowercase().contains("level3_")))
+}
+
+/// The whole answer of a server at this address.
+async fn answer(mut address: SocketAddr, token: Option<&str>, line: &str) -> io::Result<String> {
     if address.ip().is_unspecified() {
         address.set_ip(if address.is_ipv4() {
             std::net::Ipv4Addr::LOCALHOST.into()
@@ -194,13 +253,10 @@ async fn is_level3(mut address: SocketAddr, token: Option<&str>) -> bool {
         });
     }
     let authorization = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
-    let request = format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\n{authorization}Connection: close\r\n\r\n");
-    let asked = async {
-        let mut stream = TcpStream::connect(address).await?;
-        stream.write_all(request.as_bytes()).await?;
-        let mut said = Vec::new();
-        stream.take(1 << 20).read_to_end(&mut said).await?;
-        io::Result::Ok(String::from_utf8_lossy(&said).to_lowercase().contains("level3_"))
-    };
-    matches!(timeout(PATIENCE, asked).await, Ok(Ok(true)))
+    let request = format!("{line} HTTP/1.1\r\nHost: {address}\r\n{authorization}Connection: close\r\nContent-Length: 0\r\n\r\n");
+    let mut stream = TcpStream::connect(address).await?;
+    stream.write_all(request.as_bytes()).await?;
+    let mut said = Vec::new();
+    stream.take(1 << 20).read_to_end(&mut said).await?;
+    Ok(String::from_utf8_lossy(&said).into_owned())
 }

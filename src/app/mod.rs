@@ -25,6 +25,7 @@ use crate::domain::relay::{LOOPBACK, RelaySettings, WHATSAPP};
 use crate::egress::{self, Egress, Resolve};
 use crate::executor::Executor;
 use crate::faces::campaigns::{self, Campaigns, Presences};
+use crate::faces::voice::{SpeechServers, Vapi};
 use crate::http::{self, Access, Doors};
 use crate::lasting::Lasting;
 use crate::mcp::{self, Mcp};
@@ -191,6 +192,9 @@ impl App {
         let expiry = TimeDelta::from_std(config.approval_expiry).unwrap_or(TimeDelta::days(1));
         let marks = Marks::open(&folder.calls()).map_err(|source| FolderError::Unusable { path: folder.calls(), source })?;
         marks.settle(&store, config.capability_crashes, clock.now()).await?;
+        let speech =
+            SpeechServers::new(config.voice.clone(), &egress, Some(vault.clone()), Arc::clone(&clock), Arc::clone(&random));
+        let vapi = Vapi::new(config.vapi.clone(), &egress, vault.clone(), store.clone(), Arc::clone(&clock), Arc::clone(&random));
         let webhooks = Webhooks::new(store.clone(), egress.clone(), Arc::clone(&clock));
         let hands = Hands { marks, sandbox: sandbox.clone(), egress, mcp: mcp.clone(), vault: vault.clone() };
         let screen = tools::DesktopScreen::of(&config.screen);
@@ -232,7 +236,9 @@ impl App {
             backup: backups(config, &clock, &random),
             one: tokio::sync::Mutex::default(),
         };
-        let access = Access::new(address, &config.allowed_hosts, config.token.as_deref(), &secret, random);
+        let access = Access::new(address, &config.allowed_hosts, config.token.as_deref(), &secret, random)
+            .with_public(config.vapi.public.as_ref())
+            .with_daily(config.vapi.whole.is_some());
         let doors = Doors {
             store: store.clone(),
             vault,
@@ -245,6 +251,8 @@ impl App {
             orders_from: config.operator.as_ref().map(|from| (from.channel.clone(), from.numbers.len())),
             webhooks: webhooks.clone(),
             campaigns: campaigns.clone(),
+            speech,
+            vapi,
             started_at: clock.now(),
             clock: Arc::clone(&clock),
             access: Arc::new(access),

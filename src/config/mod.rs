@@ -7,6 +7,8 @@ mod names;
 mod operator;
 mod relay;
 mod sources;
+mod vapi;
+mod voice;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::SocketAddr;
@@ -25,6 +27,8 @@ pub use host::HostName;
 pub use operator::{OperatorEnvironment, OperatorNumbers};
 pub use relay::RelayEnvironment;
 pub use sources::{NextSettings, SettingOrigin, SettingRefused, SettingSources, SettingState};
+pub use vapi::{SignatureAlgorithm, SignatureEncoding, SignaturePlan, VapiConfig, VapiSettings};
+pub use voice::{SpeechServer, SpeechShape, VoiceSettings};
 
 /// Everything that can be set from outside.
 #[derive(Clone)]
@@ -90,6 +94,10 @@ pub struct Config {
     pub pace: Pace,
     /// `LEVEL3_TIME_ZONE`, or `TZ`: the clock of contacts for whom no zone is given.
     pub time_zone: Tz,
+    /// The `VOICE_…` settings: servers for speech.
+    pub voice: VoiceSettings,
+    /// Vapi, and the public name under which it reaches this server.
+    pub vapi: VapiConfig,
     /// `LEVEL3_FAILPOINT`: the place in which a test makes this process die, fail or stand still;
     /// see [`crate::failpoint`].
     #[cfg(debug_assertions)]
@@ -198,6 +206,7 @@ impl Config {
             debug_assert!(names::may_be_read(name), "{name} is missing in names.rs");
             settings.get(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
         };
+        let allowed_hosts = allowed_hosts(get("LEVEL3_ALLOWED_HOSTS"))?;
         let config = Self {
             listen: parse(get, "LEVEL3_LISTEN", "127.0.0.1:8000", "an address with a port, like 127.0.0.1:8000")?,
             data_dir: get("LEVEL3_DATA_DIR").unwrap_or_else(|| "./data".into()).into(),
@@ -220,7 +229,8 @@ impl Config {
                 history: usize::try_from(positive(get, "MAX_CONVERSATION_HISTORY", "50")?).unwrap_or(usize::MAX),
             },
             token: get("LEVEL3_TOKEN"),
-            allowed_hosts: allowed_hosts(get("LEVEL3_ALLOWED_HOSTS"))?,
+            vapi: vapi::read(get, &allowed_hosts)?,
+            allowed_hosts,
             egress_allow: egress_allow(get("LEVEL3_EGRESS_ALLOW"))?,
             capability_crashes: u32::try_from(positive(get, "LEVEL3_CAPABILITY_CRASHES", "3")?).unwrap_or(u32::MAX),
             turn_crashes: i32::try_from(positive(get, "LEVEL3_TURN_CRASHES", "5")?).unwrap_or(i32::MAX),
@@ -240,6 +250,7 @@ impl Config {
             screen: PROGRAMS.iter().chain(&SCREEN).filter_map(|name| Some(((*name).to_owned(), get(name)?))).collect(),
             pace: pace(get("LEVEL3_RELAY_PACE"))?,
             time_zone: time_zone(get("LEVEL3_TIME_ZONE"), get("TZ"))?,
+            voice: voice::read(get)?,
             #[cfg(debug_assertions)]
             failpoint: failpoint(get("LEVEL3_FAILPOINT"))?,
             unknown: names::unknown(settings),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{PROGRAMS, PROVIDER_ADDRESSES, PROVIDER_KEYS, SCREEN};
 
 /// Every setting but those of single providers.
-const SETTINGS: [&str; 37] = [
+const SETTINGS: [&str; 50] = [
     "LEVEL3_LISTEN",
     "LEVEL3_TOKEN",
     "LEVEL3_AGENT_QUOTA",
@@ -40,6 +40,19 @@ const SETTINGS: [&str; 37] = [
     "LEVEL3_OPERATOR_ACCOUNT",
     "LEVEL3_RELAY_PACE",
     "LEVEL3_TIME_ZONE",
+    "VOICE_STT_URL",
+    "VOICE_STT_KEY",
+    "VOICE_STT_MODEL",
+    "VOICE_TTS_URL",
+    "VOICE_TTS_KEY",
+    "VOICE_TTS_MODEL",
+    "VOICE_TTS_VOICE",
+    "VOICE_TTS_SHAPE",
+    "VOICE_PUBLIC_URL",
+    "VOICE_VAPI_KEY",
+    "VOICE_VAPI_URL",
+    "VOICE_VAPI_SECRET",
+    "VOICE_VAPI_SIGNATURE",
     // For `run.sh`, which passes its environment on.
     "LEVEL3_BIN",
     "LEVEL3_RESTART_PAUSE",
@@ -48,7 +61,7 @@ const SETTINGS: [&str; 37] = [
 ];
 /// The beginnings of all settings of this program's own; others may stand in the environment for
 /// other programs.
-const OURS: [&str; 2] = ["LEVEL3_", "LLM_"];
+const OURS: [&str; 3] = ["LEVEL3_", "LLM_", "VOICE_"];
 
 pub(super) fn known() -> impl Iterator<Item = &'static str> {
     SETTINGS.into_iter().chain(PROVIDER_KEYS).chain(PROVIDER_ADDRESSES)

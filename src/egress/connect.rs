@@ -20,7 +20,7 @@ use super::error::Problem;
 const MOST_TRIED: usize = 4;
 
 /// How peers are made to show who they are. Made when it is first needed: a machine without certificates can still use http.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Tls(OnceLock<Option<Arc<ClientConfig>>>);
 
 impl Tls {

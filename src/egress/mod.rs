@@ -77,6 +77,8 @@ pub struct Egress(Arc<Inner>);
 struct Inner {
     resolver: Arc<dyn Resolve>,
     allowed: BTreeSet<SocketAddr>,
+    /// Names and ports that the operator has set up, and may reach whatever their addresses are.
+    own: BTreeSet<(String, u16)>,
     limits: EgressLimits,
     scrubber: Scrubber,
     tls: Tls,
@@ -85,7 +87,7 @@ struct Inner {
 impl Egress {
     /// A way out that looks names up with `resolver` and reaches public addresses, and those in `allowed`, whatever they are.
     pub fn new(resolver: Arc<dyn Resolve>, allowed: BTreeSet<SocketAddr>, limits: EgressLimits, scrubber: Scrubber) -> Self {
-        Self(Arc::new(Inner { resolver, allowed, limits, scrubber, tls: Tls::default() }))
+        Self(Arc::new(Inner { resolver, allowed, own: BTreeSet::new(), limits, scrubber, tls: Tls::default() }))
     }
 
     /// As [`Self::new`], with certificates to trust other than the machine's.
@@ -96,7 +98,17 @@ impl Egress {
         scrubber: Scrubber,
         tls: Arc<rustls::ClientConfig>,
     ) -> Self {
-        Self(Arc::new(Inner { resolver, allowed, limits, scrubber, tls: Tls::with(tls) }))
+        Self(Arc::new(Inner { resolver, allowed, own: BTreeSet::new(), limits, scrubber, tls: Tls::with(tls) }))
+    }
+
+    /// A way out to places that the operator has set up, whatever their addresses are. The requests are the program's own.
+    #[must_use]
+    pub fn to_own(&self, places: &[&Url], limits: EgressLimits) -> Self {
+        let Inner { resolver, allowed, scrubber, tls, .. } = &*self.0;
+        let place = |url: &&Url| Some((url.host_str()?.to_owned(), url.port_or_known_default()?));
+        let own = places.iter().filter_map(place).collect();
+        let (resolver, allowed, scrubber, tls) = (Arc::clone(resolver), allowed.clone(), scrubber.clone(), tls.clone());
+        Self(Arc::new(Inner { resolver, allowed, own, limits, scrubber, tls }))
     }
 
     /// Makes a request and follows its redirects. `grants` names the hosts it may reach, and is
@@ -127,6 +139,19 @@ impl Egress {
     /// As [`Egress::send`].
     pub async fn tell(&self, request: HttpRequest, grants: &BTreeSet<HttpGrant>) -> Result<HttpResponse, EgressError> {
         self.made(request, grants, &Placeholders::default()).await
+    }
+
+    /// As [`Egress::tell`], with secrets that the operator has named for that peer.
+    ///
+    /// # Errors
+    /// As [`Egress::send`].
+    pub async fn ask(
+        &self,
+        request: HttpRequest,
+        grants: &BTreeSet<HttpGrant>,
+        secrets: &Placeholders,
+    ) -> Result<HttpResponse, EgressError> {
+        self.made(request, grants, secrets).await
     }
 
     async fn made(
@@ -200,7 +225,7 @@ impl Inner {
         if let Some(secret) = secrets.iter().find(|secret| !exchange.is_bound_to(**secret, real)) {
             return Err(refused(*secret, "it is bound to other hosts"));
         }
-        let found = resolve::resolve(&*self.resolver, &self.allowed, real);
+        let found = resolve::resolve(&*self.resolver, (&self.allowed, &self.own), real);
         let found = tokio::time::timeout(self.limits.connect, found).await.unwrap_or_else(|_| {
             let source = std::io::Error::new(std::io::ErrorKind::TimedOut, "the name server did not answer in time");
             Err(Problem::Lookup { host: host.to_owned(), source })

@@ -35,11 +35,11 @@ pub(super) struct CheckedAddresses {
     pub(super) by_operator: bool,
 }
 
-/// Finds the addresses of an http or https address and checks all of them: one that is not public spoils the name, because a name that
+/// Finds the addresses of an http or https address and checks all of them, unless the operator named the place itself: one that is not public spoils the name, because a name that
 /// points to both is a name under attack.
 pub(super) async fn resolve(
     resolver: &dyn Resolve,
-    allowed: &BTreeSet<SocketAddr>,
+    (allowed, own): (&BTreeSet<SocketAddr>, &BTreeSet<(String, u16)>),
     url: &Url,
 ) -> Result<CheckedAddresses, Problem> {
     let name = url.host_str().unwrap_or_default().to_owned();
@@ -55,11 +55,12 @@ pub(super) async fn resolve(
     if found.is_empty() {
         return Err(Problem::NoAddress { host: name });
     }
+    let is_own = own.contains(&(name.clone(), port));
     let mut by_operator = true;
     let mut addresses = Vec::new();
     for address in found {
         let address = SocketAddr::new(address, port);
-        if !allowed.contains(&address) {
+        if !is_own && !allowed.contains(&address) {
             by_operator = false;
             if let Some(range) = reserved_for(address.ip()) {
                 return Err(Problem::NotPublic { host: name, address, range });

@@ -12,9 +12,11 @@ use crate::domain::voice::{VoiceAdapter, VoiceEnd};
 use crate::domain::{UserId, VoiceCallId, VoiceState};
 use crate::wire::ServerFrame;
 
-/// Calls. The columns of a running call's clock are of no event.
-pub(super) static VOICE_CALLS: Table =
-    Table { unsaid: &["beat_at", "counted_at", "limit_at"], ..Table::all("voice_calls", "voice_call_id::text") };
+/// Calls. The columns of a running call's clock, and of what Vapi sent of it, are of no event.
+pub(super) static VOICE_CALLS: Table = Table {
+    unsaid: &["beat_at", "counted_at", "limit_at", "vapi_id", "vapi_said", "vapi_heard", "reported_at"],
+    ..Table::all("voice_calls", "voice_call_id::text")
+};
 /// The seconds of each call by the month of its person. Those of a call that goes on grow with each beat, and are said with its end.
 pub(super) static VOICE_SECONDS: Table = Table {
     rows: "(SELECT c.ended_at FROM voice_calls c WHERE c.voice_call_id = voice_seconds.voice_call_id) IS NOT NULL",

@@ -14,6 +14,7 @@ mod said;
 mod sign_in;
 mod site;
 mod v1;
+mod vapi;
 mod visitor;
 
 use std::sync::Arc;
@@ -33,6 +34,7 @@ use tower_http::trace::TraceLayer;
 use crate::channels::Channels;
 use crate::clock::Clock;
 use crate::faces::campaigns::Campaigns;
+use crate::faces::voice::{SpeechServers, Vapi};
 use crate::mcp::Mcp;
 use crate::model::choice::ModelSource;
 use crate::profiles::Profiles;
@@ -74,6 +76,10 @@ pub struct Doors {
     pub webhooks: Webhooks,
     /// The campaigns.
     pub campaigns: Campaigns,
+    /// The servers for speech.
+    pub speech: SpeechServers,
+    /// Calls by Vapi.
+    pub vapi: Vapi,
     /// When the server was started.
     pub started_at: DateTime<Utc>,
     /// The time.
@@ -124,6 +130,7 @@ impl Doors {
             .nest("/api", api::routes())
             .route("/mcp", mcp)
             .nest("/v1", v1::routes())
+            .nest("/voice/vapi", vapi::routes())
             .nest("/sign-in", sign_in::routes())
             .route("/healthz", get(healthz))
             .route("/readyz", get(readyz))

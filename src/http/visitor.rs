@@ -12,8 +12,10 @@ use chrono::{DateTime, Utc};
 
 use super::access::{self, CameBy, Guard, Visit};
 use super::{ConnectionLimits, Doors, Passwords};
+use crate::clock::Clock;
 use crate::domain::{Profile, UserId, UserRole};
 use crate::faces::campaigns::Campaigns;
+use crate::faces::voice::{KnownCall, SpeechServers, Vapi};
 use crate::model::Model;
 use crate::profiles::{Profiles, UnknownProfile};
 use crate::store::{StoreError, Theirs};
@@ -126,6 +128,21 @@ impl Visitor {
         (self.role() == UserRole::Owner).then_some(&self.house.doors.campaigns)
     }
 
+    /// Calls by Vapi.
+    pub(super) fn vapi(&self) -> &Vapi {
+        &self.house.doors.vapi
+    }
+
+    /// The clock.
+    pub(super) fn clock(&self) -> &dyn Clock {
+        &*self.house.doors.clock
+    }
+
+    /// The servers for speech.
+    pub(super) fn speech(&self) -> &SpeechServers {
+        &self.house.doors.speech
+    }
+
     /// The names of the profiles with which they have a main conversation.
     pub(super) fn mains(&self) -> Vec<String> {
         self.house.doors.profiles.mains(self.role())
@@ -206,6 +223,16 @@ impl FromRequestParts<Closed> for Stranger {
 }
 
 impl Stranger {
+    /// Knows calls by Vapi.
+    pub(super) fn vapi(&self) -> &Vapi {
+        &self.0.doors.vapi
+    }
+
+    /// The person of a call that has shown to be it.
+    pub(super) fn visitor_in(&self, known: &KnownCall) -> Visitor {
+        Visitor { house: Arc::clone(&self.0), visit: Visit::in_call(known) }
+    }
+
     /// Begins sessions, and counts failures.
     pub(super) fn guard(&self) -> &Guard {
         &self.0.guard

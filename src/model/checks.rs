@@ -25,7 +25,7 @@ pub enum CheckState {
     Ok,
     /// Something is to be mended.
     Failed,
-    /// Not tried, because an earlier one failed.
+    /// Not tried, mostly because an earlier one failed.
     Skipped,
 }
 
@@ -44,6 +44,11 @@ impl Check {
     /// It is as it should be.
     pub fn ok(what: &'static str, said: impl Into<String>) -> Self {
         Self { what, state: CheckState::Ok, said: said.into() }
+    }
+
+    /// It was not tried; `said` tells why.
+    pub fn skipped(what: &'static str, said: impl Into<String>) -> Self {
+        Self { what, state: CheckState::Skipped, said: said.into() }
     }
 
     /// It failed; `said` tells what to do.

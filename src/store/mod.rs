@@ -82,7 +82,7 @@ pub use transition::CatalogueVersion;
 pub use undo::UndoError;
 pub use unit::{CallEnd, Judgement, Unit};
 pub use users::{DoorSecret, Passwordless, Recognized, UserError, WhoIs};
-pub use voice::VoiceError;
+pub use voice::{VapiCall, VoiceError};
 
 /// The database for the rest of the program. Cheap to clone.
 #[derive(Clone)]

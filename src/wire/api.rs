@@ -53,7 +53,9 @@ pub use users::{
     AddUser, ChangeMe, ChangeUser, FirstPassword, Invited, ListedUser, MadeToken, Me, OpenSession, OpenSessions, SetPassword,
     SignIn, UserInfo, Users,
 };
-pub use voice::{BeginCall, EndedCall, VoiceCall, VoiceLine};
+pub use voice::{
+    BeginCall, EndedCall, SpeechPlaces, SpeechTrial, SpokenText, Transcription, TriedSpeech, VapiRoom, VoiceCall, VoiceLine,
+};
 
 /// Why a request was refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -56,7 +56,10 @@ function pick(host, { session, setTitle, setLead, go }, missing, signal) {
   setTitle(said.back);
   setLead(undefined);
   host.append(node);
-  const told = (workspace) => tell(mainState(workspace).lists.timer?.entries?.allowances);
+  const told = (workspace) => {
+    const known = mainState(workspace).lists.timer?.entries;
+    tell(known?.allowances, known?.hears);
+  };
   session.store.subscribe(told, signal);
   told(session.store.getState());
 }

@@ -7,14 +7,13 @@ import { button } from "../ui/button.js";
 import { errorState } from "../ui/states.js";
 import { said } from "./words.js";
 
-/** The picker: `{ node, show(allowances) }`. `missing` is a name under which there is nobody; `call()` calls Law. */
+/** The picker: `{ node, show(allowances, hears) }`; `hears`: the server can hear calls. `missing` is a name under which there is nobody; `call()` calls Law. */
 export function picker(missing, call) {
   const cards = CHARACTERS.map((name) => card(name));
-  const canHear = Boolean(globalThis.SpeechRecognition ?? globalThis.webkitSpeechRecognition);
+  const recognises = Boolean(globalThis.SpeechRecognition ?? globalThis.webkitSpeechRecognition);
+  const records = Boolean(globalThis.navigator?.mediaDevices?.getUserMedia);
   const reason = h("p", { class: "character-reason", id: "no-voice" });
   const talk = button(said.call, call, { kind: "primary", "aria-describedby": "no-voice", "data-testid": "talk-law" });
-  // It is found with Tab, and says why it does not work.
-  if (!canHear) talk.setAttribute("aria-disabled", "true");
   cards[1].append(talk, reason, wayTo("law", "quiet"));
   cards[0].append(wayTo("lea", "button primary"));
   const node = h(
@@ -24,7 +23,11 @@ export function picker(missing, call) {
     h("header", { class: "picker-head" }, h("h2", {}, said.who), h("p", {}, said.whoHelp)),
     h("div", { class: "characters" }, cards),
   );
-  const show = (allowances) => {
+  const show = (allowances, hears) => {
+    const canHear = recognises || (records && hears === true);
+    // It is found with Tab, and says why it does not work.
+    if (canHear) talk.removeAttribute("aria-disabled");
+    else talk.setAttribute("aria-disabled", "true");
     reason.textContent = !canHear ? said.noVoice : allowances?.voice === false ? said.noVoiceTier : said.voiceHelp;
   };
   show();

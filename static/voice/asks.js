@@ -5,10 +5,10 @@ import { h } from "../core/dom.js";
 import { button } from "../ui/button.js";
 import { ask, openDialog } from "../ui/dialog.js";
 import { toast } from "../ui/toast.js";
-import { said } from "./words.js";
+import { said, whereWords } from "./words.js";
 
-/** Says where the sound goes, and calls `goOn(where)` if the person wants that. `install()` keeps it on the device, where that is possible. */
-export function askConsent(where, goOn, install) {
+/** Says where the sound goes (`{ where, host }`), and calls `goOn(where)` if the person wants that. `install()` keeps it on the device, where that is possible. */
+export function askConsent({ where, host }, goOn, install) {
   const stay = async () => {
     if (!(await install().catch(() => false))) {
       toast(said.installFailed);
@@ -19,7 +19,7 @@ export function askConsent(where, goOn, install) {
     goOn("device");
   };
   const control = where === "downloadable" ? button(said.install, stay, { kind: "quiet", "data-testid": "voice-install" }) : undefined;
-  const dialog = ask({ title: said.consentTitle, text: said.where[where], control, yes: said.consentYes, action: () => void goOn(where) });
+  const dialog = ask({ title: said.consentTitle, text: whereWords({ where, host }), control, yes: said.consentYes, action: () => void goOn(where) });
 }
 
 /** Asks whether a call in another tab is to go on here. */

@@ -11,11 +11,11 @@ const INTERRUPTING_WORDS = 2;
 /** After an answer that nobody could tell the question is said once more. */
 const REPEAT_MS = 3000;
 const DENIED = new Set(["not-allowed", "service-not-allowed"]);
-const NOTHING = { interim: "", speaking: "", aloud: true, isHeard: false, isMuted: false, unheard: [] };
+const NOTHING = { interim: "", speaking: "", aloud: true, isHeard: false, level: undefined, isMuted: false, unheard: [] };
 
 /**
  * The calls of this tab. `api` has `begin(adapter, takeOver)`, `beat(call)`, `end(call, failed)` and `line()`; `send(message)` says something in
- * the conversation; `makeService(where)` makes a voice. `told(view)` is called on every change.
+ * the conversation; `makeService({ adapter, where })` makes a voice. `told(view)` is called on every change.
  */
 export function createCalls({ api, store, follow, send, makeService, said, lang, told, clock = globalThis }) {
   let view = { state: "idle", ...NOTHING };
@@ -33,9 +33,9 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
   const stateOf = () => store.getState().states.get(live.conversation);
 
   /** Calls. Throws the refusal of the server; `status` 403, 409 or 429 say which. */
-  async function begin({ adapter, where, takeOver = false, isAgain = false }) {
-    if (!move("call", { ...NOTHING, where, ended: undefined, error: undefined, startedAt: undefined })) return;
-    const own = { adapter, where, isAgain };
+  async function begin({ adapter, where, host, takeOver = false, isAgain = false }) {
+    if (!move("call", { ...NOTHING, where, host, problem: undefined, ended: undefined, error: undefined, startedAt: undefined })) return;
+    const own = { adapter, where, host, isAgain };
     live = own;
     try {
       const call = await api.begin(adapter, takeOver);
@@ -60,13 +60,17 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
 
   function listen(own) {
     const state = stateOf();
-    const voice = makeService(own.where);
+    const voice = makeService(own);
     own.voice = voice;
-    own.reader = createReader({ lang, said, say: voice.say, drop: () => voice.interrupt(), from: state?.lastSeq ?? 0 });
+    // A voice that carries the words itself speaks the answers, too.
+    const say = voice.carries ? () => undefined : voice.say;
+    own.reader = createReader({ lang, said, say, drop: () => voice.interrupt(), from: state?.lastSeq ?? 0 });
     const mine = (work) => (...all) => live === own && work(own, ...all);
     voice.onTranscript(mine(heard));
     voice.onResponse(mine((_, text, aloud = true) => show({ speaking: text, aloud })));
     voice.onSound(mine((_, isHeard) => show({ isHeard })));
+    voice.onLevel?.(mine((_, level) => show({ level })));
+    voice.onInterrupt?.(mine(interrupt));
     voice.onError(mine(failed));
     voice.onStateChange(mine((_, to) => to === "active" && !own.beating && beatOn(own)));
     store.subscribe(() => live === own && read(own), own.gone.signal);
@@ -118,26 +122,30 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
     if (live !== own) return;
     const isSpent = line?.seconds_left === 0;
     if (!isSpent && line && !line.call && !own.isAgain && error.status === 410) return again(own);
-    if (isSpent) own.voice.say(error.message);
+    if (isSpent) own.voice.say(error.message, true);
     over(own, "end", isSpent || line?.call ? error.message : said.ended, isSpent);
   }
 
   /** The session was lost: once it is begun anew by itself. */
   function again(own) {
-    const { adapter, where } = own;
+    const { adapter, where, host } = own;
     over(own, "end", said.reconnecting);
-    return begin({ adapter, where, isAgain: true }).catch(() => show({ ended: said.ended }));
+    return begin({ adapter, where, host, isAgain: true }).catch(() => show({ ended: said.ended }));
   }
 
-  function heard(own, { text, isFinal, confidence }) {
+  function heard(own, { text, isFinal, confidence, isOver }) {
     const { voice } = own;
-    if (view.isMuted || isOwn(voice, text, isFinal)) return;
+    if (voice.carries) {
+      show({ interim: isFinal ? "" : text });
+      return;
+    }
+    if (view.isMuted || isOwn(voice, text, isFinal, isOver)) return;
     if (wordsIn(text).length >= INTERRUPTING_WORDS || isFinal) interrupt(own);
     if (!isFinal) {
       show({ interim: text });
       return;
     }
-    show({ interim: "" });
+    show({ interim: "", ...(view.error === "server" && { error: undefined, problem: undefined }) });
     const asked = waiting(stateOf() ?? { items: new Map(), turns: new Map() }).find(({ shown }) => shown?.question);
     if (isUnclear(text, confidence)) {
       if (asked && own.repeated !== asked.id) own.repeat = clock.setTimeout(() => repeat(own, asked), REPEAT_MS);
@@ -148,7 +156,7 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
   }
 
   /** The page hears itself. One short word at the end of what is heard is a person's. */
-  const isOwn = (voice, text, isFinal) => voice.isSpeaking() && isEcho(text, voice.lastSaid()) && (!isFinal || wordsIn(text).length > INTERRUPTING_WORDS);
+  const isOwn = (voice, text, isFinal, isOver) => (isOver || voice.isSpeaking()) && isEcho(text, voice.lastSaid()) && (!isFinal || wordsIn(text).length > INTERRUPTING_WORDS);
 
   function repeat(own, { id, shown }) {
     const stillAsked = live === own && waiting(stateOf()).some((each) => each.id === id);
@@ -171,7 +179,18 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
     send({ content: text, conversation: live.conversation, call: live.call, ...(state && isBusy(state) && !isAsked && { steer: true }) });
   }
 
-  function failed(own, code) {
+  function failed(own, code, message) {
+    if (code === "server") {
+      // The call goes on: the next sentence may be heard, or said, again.
+      show({ error: "server", problem: message });
+      return;
+    }
+    if (code === "ended") {
+      // The other end hung up. The server knows, or hears of it now.
+      over(own, "end", said.ended);
+      api.end(own.call, false).catch(() => undefined);
+      return;
+    }
     if (code === "network") {
       own.voice.say(said.network);
       show({ error: "network" });

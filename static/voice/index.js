@@ -1,6 +1,6 @@
 // Calls with Law, one in a tab. They live above the places: a place shows the call while it is open, and else a line above the dock does.
 
-import { callAddress, voiceApi } from "../core/api-voice.js";
+import { callAddress, speechApi, voiceApi } from "../core/api-voice.js";
 import { addressOf } from "../core/address.js";
 import { set, setting } from "../core/settings.js";
 import { styles } from "../core/styles.js";
@@ -10,10 +10,12 @@ import { askConsent, askTakeOver, openVoiceUpgrade } from "./asks.js";
 import { createCalls } from "./call.js";
 import { createIndicator } from "./indicator.js";
 import { createCallPanel } from "./panel.js";
-import { chosenAdapter, createVoiceService, installLocally } from "./service.js";
+import { adaptersFor, chosenAdapter, createVoiceService, installLocally } from "./service.js";
 import { said } from "./words.js";
 
 const PAUSE_MS = 1000;
+/** The choice of this browser's person who is to hear. */
+const ADAPTER = "voice-adapter";
 const FREE = 403;
 const BUSY = 409;
 const SPENT = 429;
@@ -32,10 +34,11 @@ function tagOf(wanted, known = navigator.languages ?? []) {
 
 function make({ session, announce, isMember }) {
   const api = voiceApi(session.api.ask);
+  const speech = speechApi();
   const lang = tagOf(language);
   const panels = new Set();
   const others = globalThis.BroadcastChannel ? new BroadcastChannel("level3.voice") : undefined;
-  const calls = createCalls({ api, store: session.store, follow: (id) => session.follow(id), send: session.send, makeService: (where) => createVoiceService({ lang, where }), said, lang, told });
+  const calls = createCalls({ api, store: session.store, follow: (id) => session.follow(id), send: session.send, makeService: ({ adapter, where, room }) => createVoiceService({ lang, adapter, where, room, speech: { ...speech, servers } }), said, lang, told });
   const hangUp = () => calls.end();
   const back = () => (location.hash = addressOf("assistant", "law"));
   const indicator = createIndicator({ back, end: hangUp, mute: calls.setMuted });
@@ -43,11 +46,9 @@ function make({ session, announce, isMember }) {
   let problem;
   let ended;
   let permission;
-  let known;
-  chosenAdapter(lang).then(({ where }) => {
-    known = where;
-    told(calls.view());
-  });
+  let known = {};
+  let servers;
+  look();
   setInterval(() => calls.view().state === "active" && told(calls.view()), PAUSE_MS);
   others?.addEventListener("message", () => calls.look());
   addEventListener("pagehide", () => {
@@ -58,12 +59,20 @@ function make({ session, announce, isMember }) {
   function told(view) {
     const isIdle = view.state === "idle";
     // Where the sound would go is said before anybody calls.
-    const shown = { ...view, where: view.where ?? known, error: view.error ?? (isIdle ? (problem ?? (known === "none" ? "unsupported" : undefined)) : undefined) };
+    const shown = { ...view, ...(view.where === undefined || isIdle ? { where: known.where, host: known.host } : {}), adapters: adaptersFor(servers), adapter: setting(ADAPTER), error: view.error ?? (isIdle ? (problem ?? (known.where === "none" ? "unsupported" : undefined)) : undefined) };
     for (const panel of panels) panel.show(shown);
     indicator.show(view, panels.size > 0);
     if (view.ended && view.ended !== ended && panels.size === 0) toast(view.ended);
     ({ ended } = view);
     if (view.error === "denied") whenAllowed(start);
+  }
+
+  /** Who would hear: the server says which speech servers there are. Without its word, the browser would. */
+  async function look(line = api.line()) {
+    servers = (await Promise.resolve(line).catch(() => undefined))?.servers ?? servers;
+    known = await chosenAdapter({ lang, servers, wanted: setting(ADAPTER) });
+    told(calls.view());
+    return known;
   }
 
   function tell(error) {
@@ -85,43 +94,43 @@ function make({ session, announce, isMember }) {
   async function start() {
     if (["connecting", "active"].includes(calls.view().state)) return;
     tell(undefined);
-    const { name, where } = await chosenAdapter(lang);
-    if (where === "none") {
-      tell("unsupported");
-      return;
-    }
     try {
       const line = await api.line();
+      const chosen = await look(line);
       if (!line.voice) openVoiceUpgrade(isMember());
-      else if (line.call) askTakeOver(() => consented(name, where, true));
-      else await consented(name, where, false);
+      else if (chosen.where === "none") tell("unsupported");
+      else if (line.call) askTakeOver(() => consented(chosen, true));
+      else await consented(chosen, false);
     } catch (error) {
       refused(error);
     }
   }
 
   /** Before the microphone opens, the person knows where the sound goes; what leaves the device is asked about once. */
-  async function consented(adapter, where, takeOver) {
-    const goOn = (chosen) => {
-      if (chosen !== "device") set("voice", where);
-      return allowed(adapter, chosen, takeOver);
+  async function consented(chosen, takeOver) {
+    const { where, host } = chosen;
+    // Another host is another question.
+    const asked = host === undefined ? where : `${where} ${host}`;
+    const goOn = (to) => {
+      if (to !== "device") set("voice", asked);
+      return allowed({ ...chosen, where: to }, takeOver);
     };
-    if (where === "device" || setting("voice") === where) await goOn(where);
-    else askConsent(where, goOn, () => installLocally(lang));
+    if (where === "device" || setting("voice") === asked) await goOn(where);
+    else askConsent(chosen, goOn, () => installLocally(lang));
   }
 
-  async function allowed(adapter, where, takeOver) {
+  async function allowed(chosen, takeOver) {
     permission ??= await navigator.permissions?.query({ name: "microphone" }).catch(() => undefined);
     if (permission?.state === "denied") {
       tell("denied");
-      await whenAllowed(() => (tell(undefined), allowed(adapter, where, takeOver)));
+      await whenAllowed(() => (tell(undefined), allowed(chosen, takeOver)));
       return;
     }
     try {
-      await calls.begin({ adapter, where, takeOver });
+      await calls.begin({ adapter: chosen.name, where: chosen.where, host: chosen.host, takeOver });
       if (takeOver) others?.postMessage("taken over");
     } catch (error) {
-      refused(error, () => allowed(adapter, where, takeOver));
+      refused(error, () => allowed(chosen, takeOver));
     }
   }
 
@@ -135,7 +144,11 @@ function make({ session, announce, isMember }) {
   }
 
   function attach(host, signal) {
-    const panel = createCallPanel({ start, end: hangUp, mute: calls.setMuted });
+    const chosen = (adapter) => {
+      set(ADAPTER, adapter || undefined);
+      look();
+    };
+    const panel = createCallPanel({ start, end: hangUp, mute: calls.setMuted, chosen });
     host.append(panel.node);
     panels.add(panel);
     signal.addEventListener("abort", () => {

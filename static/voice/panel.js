@@ -3,14 +3,18 @@
 import { h } from "../core/dom.js";
 import { button } from "../ui/button.js";
 import { sentenceOf, talked } from "./clock.js";
-import { said } from "./words.js";
+import { select } from "../ui/forms.js";
+import { said, whereWords } from "./words.js";
 
 /** The ways of the microphone and of a telephone that was hung up. */
 export const MICROPHONE = "M10 3a2.2 2.2 0 0 0-2.2 2.2v4.6a2.2 2.2 0 0 0 4.4 0V5.2A2.2 2.2 0 0 0 10 3zM5 9.5a5 5 0 0 0 10 0M10 14.5V17.5";
 export const HANG_UP = "M3 12.5c0-4 14-4 14 0v1.5l-4-.8v-2c-2-.6-4-.6-6 0v2l-4 .8z";
 
-/** The panel: `{ node, show(view) }`. `start()`, `end()` and `mute(is)` are what its buttons do. */
-export function createCallPanel({ start, end, mute }) {
+/** The level of a person who speaks up; a louder one moves nothing more. */
+const LOUD = 6;
+
+/** The panel: `{ node, show(view) }`. `start()`, `end()` and `mute(is)` are what its buttons do; `chosen(adapter)` is told who is to hear. */
+export function createCallPanel({ start, end, mute, chosen }) {
   const state = h("p", { class: "voice-state", role: "status", "data-testid": "voice-state" });
   const time = h("span", { class: "voice-time", "aria-hidden": "true" });
   const interim = h("p", { class: "voice-interim", dir: "auto", "data-testid": "voice-interim" });
@@ -23,6 +27,7 @@ export function createCallPanel({ start, end, mute }) {
   const hush = button(said.mute, () => mute(!isMuted), { icon: MICROPHONE, "aria-pressed": "false", "data-testid": "voice-mute" });
   const stop = button(said.end, end, { kind: "danger", icon: HANG_UP, "data-testid": "voice-end" });
   const level = h("span", { class: "voice-level", "aria-hidden": "true" }, h("i", {}), h("i", {}), h("i", {}), h("i", {}), h("i", {}));
+  const choice = h("div", { class: "voice-choice", hidden: true });
   const node = h(
     "section",
     { class: "voice-panel", "aria-label": said.label, "data-testid": "voice-panel" },
@@ -32,8 +37,20 @@ export function createCallPanel({ start, end, mute }) {
     unheard,
     problem,
     where,
+    choice,
   );
   let told;
+  let offered = "";
+
+  /** Who hears is a choice if there are several. */
+  function choose(adapters = [], adapter) {
+    choice.hidden = adapters.length < 2;
+    const now = choice.hidden ? "" : [adapter, ...adapters].join(" ");
+    if (now === offered) return;
+    offered = now;
+    const all = [["", said.hears.auto], ...adapters.map((each) => [each, said.hears[each]])];
+    choice.replaceChildren(...(choice.hidden ? [] : [h("label", {}, h("span", {}, said.hears.label), select(all, adapter ?? "", chosen))]));
+  }
 
   function show(view) {
     const isOn = view.state === "connecting" || view.state === "active";
@@ -45,7 +62,10 @@ export function createCallPanel({ start, end, mute }) {
     // Without a voice the words are what there is of Law; with one the chat has them.
     put(speech, view.speaking && !view.aloud ? view.speaking : "");
     put(unheard, view.unheard.length > 0 ? said.unheard(view.unheard.join(" ")) : isOn && !view.aloud ? said.shownOnly : "");
-    put(where, said.where[view.where] ?? "");
+    put(where, whereWords(view));
+    choose(isOn ? [] : view.adapters, view.adapter);
+    level.style.setProperty("--level", view.level === undefined ? "" : String(Math.min(1, view.level * LOUD)));
+    level.toggleAttribute("data-measured", isOn && view.level !== undefined);
     ({ isMuted } = view);
     hush.setAttribute("aria-pressed", String(isMuted));
     hush.lastChild.textContent = isMuted ? said.unmute : said.mute;
@@ -54,9 +74,10 @@ export function createCallPanel({ start, end, mute }) {
     for (const each of [hush, stop]) each.hidden = !isOn;
     // A button that goes gives the focus to the one in its place.
     if (held?.hidden) (isOn ? stop : call).focus();
-    if (told !== view.error) {
-      told = view.error;
-      problem.replaceChildren(...problemOf(view.error));
+    const problemNow = `${view.error} ${view.problem}`;
+    if (told !== problemNow) {
+      told = problemNow;
+      problem.replaceChildren(...problemOf(view));
     }
   }
 
@@ -69,7 +90,7 @@ function put(node, text) {
   node.hidden = text === "";
 }
 
-function problemOf(error) {
+function problemOf({ error, problem }) {
   const titled = (title, text) => [h("strong", {}, title), h("p", {}, text)];
   switch (error) {
     case "denied":
@@ -80,6 +101,8 @@ function problemOf(error) {
       return [h("p", {}, said.noMicrophone)];
     case "network":
       return [h("p", {}, said.network)];
+    case "server":
+      return titled(said.server, problem);
     case "connection":
       return [h("p", {}, said.connection)];
     default:

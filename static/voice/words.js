@@ -3,3 +3,9 @@
 import { wordsOf } from "../core/words.js";
 
 export const said = await wordsOf("voice");
+
+/** Where the sound goes, in words. */
+export function whereWords({ where, host }) {
+  const words = said.where[where];
+  return typeof words === "function" ? words(host) : (words ?? "");
+}

@@ -34,16 +34,23 @@ impl Page {
         page
     }
 
+    /// As [`Page::open`], in a browser with these further arguments.
+    pub async fn open_with(app: &TestApp, arguments: &[String]) -> Option<Self> {
+        let page = Self::begin(app.address(), arguments).await?;
+        page.find("[data-testid=connection][data-state=connected]").await;
+        Some(page)
+    }
+
     /// The same on any server, for one that is a process of its own.
     pub async fn open_at(address: SocketAddr) -> Option<Self> {
-        let page = Self::begin(address).await?;
+        let page = Self::begin(address, &[]).await?;
         page.find("[data-testid=connection][data-state=connected]").await;
         Some(page)
     }
 
     /// The page of a person who signs in with a password.
     pub async fn signed_in(app: &TestApp, name: &str, password: &str) -> Option<Self> {
-        let page = Self::begin(app.address()).await?;
+        let page = Self::begin(app.address(), &[]).await?;
         page.find("#name").await.send_keys(name).await.unwrap();
         page.find("#password").await.send_keys(password).await.unwrap();
         page.click("form [type=submit]").await;
@@ -52,7 +59,7 @@ impl Page {
     }
 
     /// A browser that nobody has used yet, at the address of a server.
-    async fn begin(address: SocketAddr) -> Option<Self> {
+    async fn begin(address: SocketAddr, arguments: &[String]) -> Option<Self> {
         let (driver, port) = match start_driver().await {
             Ok(started) => started,
             Err(error) if std::env::var("CI").is_err() => {
@@ -71,6 +78,9 @@ impl Page {
             "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--window-size=1200,900",
             format!("--user-data-dir={}", profile.path().display()),
         ]}});
+        let mut options = options;
+        let all = options["goog:chromeOptions"]["args"].as_array_mut().expect("a list was written above");
+        all.extend(arguments.iter().map(|argument| json!(argument)));
         let Value::Object(options) = options else { unreachable!("an object was written above") };
         let mut builder = ClientBuilder::new(HttpConnector::new());
         let client = builder.capabilities(options).connect(&format!("http://127.0.0.1:{port}")).await.expect("Chromium starts");

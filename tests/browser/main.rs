@@ -12,6 +12,7 @@ mod panel;
 mod places;
 mod relay;
 mod search;
+mod speech;
 mod steering;
 #[path = "../it/support/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "shared with the other test binary, which uses the rest")]

@@ -66,7 +66,8 @@ async fn has_talked(app: &TestApp, seconds: i64) {
 async fn a_call_counts_from_its_first_beat_to_the_hand_that_hangs_up() {
     let app = TestApp::start().await;
     let line = Line(&app);
-    assert_eq!(line.line().await, json!({"voice": true, "seconds_left": 3600, "call": null}));
+    let none = json!({"hears": null, "speaks": null, "vapi": false});
+    assert_eq!(line.line().await, json!({"voice": true, "seconds_left": 3600, "call": null, "servers": none}));
     let (_, begun) = line.begin(false).await;
     let call = begun["call"].as_i64().unwrap();
     assert_eq!((&begun["seconds_left"], &begun["beat_seconds"]), (&json!(3600), &json!(10)));
@@ -218,7 +219,8 @@ async fn who_has_no_voice_is_refused_and_nobody_ends_anothers_call() {
     let begin = async |who: &Person| who.ask(Method::POST, "/api/voice/calls", Some(json!({"adapter": "browser"}))).await;
     let (status, refused) = begin(&ana).await;
     assert_eq!((status, &refused["error"]), (403, &json!("Talking with Law is part of the paid tier.")));
-    assert_eq!(ana.ask(Method::GET, "/api/voice", None).await.1, json!({"voice": false, "seconds_left": 0, "call": null}));
+    let (_, line) = ana.ask(Method::GET, "/api/voice", None).await;
+    assert_eq!((&line["voice"], &line["seconds_left"], &line["call"]), (&json!(false), &json!(0), &Value::Null));
     assert_eq!(app.count("SELECT count(*) FROM voice_calls").await, 0);
     let call = begin(&owner).await.1["call"].clone();
     let beat = ana.ask(Method::POST, &format!("/api/voice/calls/{call}/beat"), Some(json!({}))).await;

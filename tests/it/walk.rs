@@ -35,6 +35,10 @@ const ROUTES: &[(&str, &str, Gets)] = &[
     ("GET", "/healthz", Public),
     ("GET", "/readyz", Public),
     ("GET", "/metrics", Forbidden),
+    // They ask for secrets of a call, and for nobody's session.
+    ("POST", "/voice/vapi/{call}/chat/completions", Public),
+    ("POST", "/voice/vapi/{call}/chat/completions/chat/completions", Public),
+    ("POST", "/voice/vapi/{call}/events", Public),
     ("GET", "/sign-in/", Public),
     ("POST", "/sign-in/", Public),
     ("POST", "/sign-in/password", Public),
@@ -107,6 +111,9 @@ const ROUTES: &[(&str, &str, Gets)] = &[
     ("POST", "/api/voice/calls", Own),
     ("DELETE", "/api/voice/calls/{id}", Nothing),
     ("POST", "/api/voice/calls/{id}/beat", Nothing),
+    ("POST", "/api/voice/speech", Own),
+    ("POST", "/api/voice/trial", Forbidden),
+    ("POST", "/api/voice/transcriptions", Own),
     ("GET", "/api/me", Own),
     ("PATCH", "/api/me", Own),
     ("PUT", "/api/me/password", Own),
@@ -178,9 +185,10 @@ const ROUTES: &[(&str, &str, Gets)] = &[
 ];
 
 /// The routes that the sources mount: each file with the folder under which it is nested.
-fn mounted() -> Vec<(String, String)> {
+pub fn mounted() -> Vec<(String, String)> {
     let files = [
         ("", include_str!("../../src/http/mod.rs")),
+        ("/voice/vapi", include_str!("../../src/http/vapi/mod.rs")),
         ("/sign-in", include_str!("../../src/http/sign_in.rs")),
         ("/v1", include_str!("../../src/http/v1/mod.rs")),
         ("/api", include_str!("../../src/http/api/mod.rs")),

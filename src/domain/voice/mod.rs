@@ -16,6 +16,10 @@ text_enum! {
     VoiceAdapter {
         /// The browser's own recogniser and voices.
         Browser = "browser",
+        /// Speech servers that the operator has set up.
+        Own = "own",
+        /// Vapi, which asks this server for the words.
+        Vapi = "vapi",
     }
 }
 
@@ -58,6 +62,11 @@ pub fn ended_by_itself(
         Some(limit) if limit <= now && limit <= silent_at => Some((VoiceEnd::Minutes, limit)),
         _ => (silent_at <= now).then_some((VoiceEnd::Silent, beat_at)),
     }
+}
+
+/// The seconds that a call had, if somebody else reports them: never more than half a minute beyond what was counted here.
+pub fn reported_seconds(counted: i64, reported: i64) -> i64 {
+    reported.clamp(0, counted + SILENCE.num_seconds())
 }
 
 /// The whole seconds that a call counts at `now`, and the moment from which the next count begins: what is left of a second is not lost.

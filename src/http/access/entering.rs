@@ -9,11 +9,13 @@ use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::doors::is_door;
 use super::tokens::{Credentials, Wrong, session_cookie, token_in};
 use super::{Access, HEALTH, Peer, TurnedAway, came_by_https, refused};
 use crate::clock::Clock;
 use crate::config::HostName;
 use crate::domain::UserId;
+use crate::faces::voice::KnownCall;
 use crate::http::page;
 use crate::http::passwords::Passwords;
 use crate::store::{DoorSecret, Recognized, Store, StoreError};
@@ -43,6 +45,8 @@ pub(in crate::http) enum CameBy {
     Session(i64),
     /// With a token of theirs.
     Token,
+    /// By a call that Vapi makes for them.
+    Call,
 }
 
 /// A user who came in, and by what.
@@ -55,6 +59,11 @@ pub(in crate::http) struct Visit {
 }
 
 impl Visit {
+    /// The person of a call, for as long as one request of Vapi's.
+    pub(in crate::http) fn in_call(known: &KnownCall) -> Self {
+        Self::of(known.call().user, CameBy::Call)
+    }
+
     fn of(user: UserId, entered: CameBy) -> Self {
         Self { user, entered, sessions: Vec::new(), tokens: Vec::new() }
     }
@@ -90,7 +99,7 @@ pub(super) enum AtTheDoor {
 
 /// True for an address that asks nobody who they are.
 fn is_for_anybody(path: &str) -> bool {
-    HEALTH.contains(&path) || path == SIGN_IN || path == "/sign-in/password" || page::is_of_sign_in(path)
+    HEALTH.contains(&path) || path == SIGN_IN || path == "/sign-in/password" || page::is_of_sign_in(path) || is_door(path)
 }
 
 impl Guard {

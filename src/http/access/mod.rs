@@ -2,6 +2,7 @@
 //! and a name server can point any name at it. So each request must name a host of this server, and
 //! a browser's request must come from its own page.
 
+mod doors;
 mod entering;
 mod throttle;
 mod tokens;
@@ -17,6 +18,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use percent_encoding::percent_decode_str;
 
+use self::doors::is_door;
 use self::entering::{AtTheDoor, OpenDoor};
 use self::tokens::{Tokens, WrongTokens};
 use crate::clock::Random;
@@ -40,6 +42,10 @@ pub(super) struct Peer(pub(super) SocketAddr);
 /// The names of the server, and the token that a client must show.
 pub struct Access {
     hosts: Vec<HostName>,
+    /// The name that opens the doors of Vapi, and no other.
+    public: Option<String>,
+    /// True if the page may join a room of a call by Vapi.
+    daily: bool,
     port: u16,
     tokens: Option<Tokens>,
     wrong: WrongTokens,
@@ -77,7 +83,22 @@ impl Access {
         let hosts = own.map(|name| HostName { name, port: Some(port) }).chain(further_hosts.iter().cloned()).collect();
         let tokens = token.map(|token| Tokens::new(token, secret, Arc::clone(&random)));
         let (wrong, open, throttle) = (WrongTokens::default(), OpenDoor::default(), Throttle::default());
-        Self { hosts, port, tokens, wrong, open, random, throttle }
+        Self { hosts, public: None, daily: false, port, tokens, wrong, open, random, throttle }
+    }
+
+    /// Opens two doors under this name, and no other, whatever cookie or token comes along: a tunnel to loopback would hand out the whole
+    /// server.
+    #[must_use]
+    pub fn with_public(mut self, name: Option<&HostName>) -> Self {
+        self.public = name.map(|name| name.name.clone());
+        self
+    }
+
+    /// Lets the page's document join rooms of Daily's, if calls by Vapi can be made.
+    #[must_use]
+    pub fn with_daily(mut self, daily: bool) -> Self {
+        self.daily = daily;
+        self
     }
 
     /// An id that was never given before.
@@ -133,7 +154,14 @@ impl Access {
         if uri.authority().is_some_and(|target| !target.as_str().eq_ignore_ascii_case(host)) {
             return Some(refused(StatusCode::BAD_REQUEST, "the address and the Host header name different hosts"));
         }
-        let Some(host) = host.parse().ok().filter(|host| self.knows_host(host)) else {
+        let named: Option<HostName> = host.parse().ok();
+        if let (Some(public), Some(named)) = (&self.public, &named)
+            && public.trim_end_matches('.') == named.name.trim_end_matches('.')
+        {
+            let opens = *method == Method::POST && is_door(uri.path());
+            return (!opens).then(|| refused(StatusCode::NOT_FOUND, "there is nothing here"));
+        }
+        let Some(host) = named.filter(|host| self.knows_host(host)) else {
             let why = "unknown Host; add the name to LEVEL3_ALLOWED_HOSTS if it is yours";
             return Some(refused(StatusCode::MISDIRECTED_REQUEST, why));
         };
@@ -215,6 +243,7 @@ fn without_token(uri: &Uri) -> Option<Uri> {
 /// closed.
 pub(super) async fn guard(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
+    let (lets_daily_in, path) = (guard.access.daily, parts.uri.path().to_owned());
     let answered = match guard.entry(&parts).await {
         Err(refused) => Err(refused),
         Ok(AtTheDoor::SignIn) => Ok((None, Some(to_sign_in()))),
@@ -239,6 +268,9 @@ pub(super) async fn guard(State(guard): State<Guard>, request: Request, next: Ne
             response
         }
     };
+    if lets_daily_in && ["/", ""].contains(&&*path) {
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(WITH_DAILY));
+    }
     for (name, value) in HEADERS {
         // A stricter header stays.
         response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
@@ -297,6 +329,11 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (header::REFERRER_POLICY, "no-referrer"),
     (header::X_FRAME_OPTIONS, "DENY"),
 ];
+
+/// The policy of the page's document if Vapi can be called: its rooms are Daily's. Daily's reports of errors stay blocked.
+const WITH_DAILY: &str = "default-src 'none'; script-src 'self' https://c.daily.co; style-src 'self'; img-src 'self' data:; \
+     connect-src 'self' https://*.daily.co wss://*.daily.co https://*.pluot.blue; worker-src 'self' blob:; font-src 'self'; \
+     manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 #[cfg(test)]
 mod tests;

@@ -45,7 +45,8 @@ pub(super) async fn show(visitor: Visitor) -> Reply<AssistantState> {
     let conversations = theirs.mains(&visitor.counted()).await?;
     let (timer, timed) = theirs.timer(now).await?;
     let allowances = theirs.allowances(now).await?;
-    Ok(Json(AssistantState { conversations, timer, timed, allowances }))
+    let hears = visitor.speech().hears_at().is_some() || visitor.vapi().is_set();
+    Ok(Json(AssistantState { conversations, timer, timed, allowances, hears }))
 }
 
 pub(super) async fn chat(visitor: Visitor, QueryString(With { profile }): QueryString<With>) -> Reply<StoredChat> {

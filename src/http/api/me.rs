@@ -82,6 +82,6 @@ pub(super) async fn sign_out(visitor: Visitor, headers: HeaderMap) -> Result<Res
 fn session(visitor: &Visitor) -> Option<i64> {
     match visitor.entered() {
         CameBy::Session(session) => Some(*session),
-        CameBy::Open | CameBy::HouseToken | CameBy::Token => None,
+        CameBy::Open | CameBy::HouseToken | CameBy::Token | CameBy::Call => None,
     }
 }

@@ -21,6 +21,7 @@ mod replay;
 pub(super) mod reply;
 mod secrets;
 mod site;
+mod speech;
 mod tasks;
 mod turns;
 mod undo;
@@ -33,6 +34,7 @@ use axum::routing::{delete, get, patch, post, put};
 use axum::{Router, middleware};
 
 use super::visitor::Closed;
+use crate::faces::voice::MOST_SPEECH;
 use reply::ApiRefusal;
 
 /// The largest body, in bytes. The largest thing to send is a capability in base64.
@@ -104,6 +106,8 @@ pub(super) fn routes() -> Router<Closed> {
         .route("/voice/calls", post(voice::begin))
         .route("/voice/calls/{id}", delete(voice::end))
         .route("/voice/calls/{id}/beat", post(voice::beat))
+        .route("/voice/speech", post(speech::speech))
+        .route("/voice/trial", post(speech::trial))
         .route("/me", get(me::show).patch(me::change))
         .route("/me/password", put(me::set_password))
         .route("/me/sessions", get(me::sessions))
@@ -118,4 +122,6 @@ pub(super) fn routes() -> Router<Closed> {
         .method_not_allowed_fallback(async || ApiRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address has no such method"))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(middleware::from_fn(reply::json_only))
+        // Sound is no JSON. No form of another page's has its type either.
+        .route("/voice/transcriptions", post(speech::transcribe).layer(DefaultBodyLimit::max(MOST_SPEECH)))
 }

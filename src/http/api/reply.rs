@@ -32,6 +32,10 @@ impl ApiRefusal {
         Self { status, refused: ApiError { error: error.into(), grants_in_words: Vec::new() } }
     }
 
+    pub(in crate::http) fn status(&self) -> StatusCode {
+        self.status
+    }
+
     pub(in crate::http) fn bad(error: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, error)
     }

@@ -6,9 +6,11 @@ use serde::Deserialize;
 
 use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
 use crate::domain::VoiceCallId;
+use crate::domain::voice::VoiceAdapter;
+use crate::faces::voice::{RoomMade, SpeechError, VapiError};
 use crate::http::visitor::Visitor;
 use crate::store::VoiceError;
-use crate::wire::api::{BeginCall, EndedCall, VoiceCall, VoiceLine};
+use crate::wire::api::{BeginCall, EndedCall, SpeechPlaces, VoiceCall, VoiceLine};
 
 /// The character who is talked with.
 const LAW: &str = "law";
@@ -22,13 +24,36 @@ pub(super) struct HowEnded {
 }
 
 pub(super) async fn line(visitor: Visitor) -> Reply<VoiceLine> {
-    Ok(Json(visitor.theirs().voice_line(visitor.now()).await?))
+    let servers =
+        SpeechPlaces { hears: visitor.speech().hears_at(), speaks: visitor.speech().speaks_at(), vapi: visitor.vapi().is_set() };
+    Ok(Json(VoiceLine { servers, ..visitor.theirs().voice_line(visitor.now()).await? }))
 }
 
 pub(super) async fn begin(visitor: Visitor, Body(BeginCall { adapter, take_over }): Body<BeginCall>) -> Reply<VoiceCall> {
+    if adapter == VoiceAdapter::Own && visitor.speech().hears_at().is_none() {
+        return Err(ApiRefusal::conflict(SpeechError::NotSet("VOICE_STT_URL").to_string()));
+    }
+    if adapter == VoiceAdapter::Vapi {
+        visitor.vapi().ready()?;
+    }
     let (theirs, now) = (visitor.theirs(), visitor.now());
     let conversation = theirs.main_conversation_of(visitor.profile(LAW)?.name, now).await?;
-    Ok(Json(theirs.begin_call(conversation, adapter, take_over, now).await?))
+    let begun = theirs.begin_call(conversation, adapter, take_over, now).await?;
+    if adapter == VoiceAdapter::Vapi { Ok(Json(with_room(&visitor, begun).await?)) } else { Ok(Json(begun)) }
+}
+
+/// Has Vapi make a call that is begun here. If it does not, the call is over.
+async fn with_room(visitor: &Visitor, begun: VoiceCall) -> Result<VoiceCall, ApiRefusal> {
+    match visitor.vapi().make(begun.call, begun.seconds_left).await {
+        Ok(RoomMade { id, room }) => {
+            visitor.theirs().keep_vapi_id(begun.call, &id).await?;
+            Ok(VoiceCall { room: Some(room), ..begun })
+        }
+        Err(error) => {
+            visitor.theirs().end_call(begun.call, true, visitor.now()).await?;
+            Err(error.into())
+        }
+    }
 }
 
 pub(super) async fn beat(visitor: Visitor, At(call): At<i64>) -> Reply<VoiceCall> {
@@ -39,6 +64,19 @@ pub(super) async fn end(visitor: Visitor, At(call): At<i64>, QueryString(how): Q
     let call = VoiceCallId(call);
     let reason = visitor.theirs().end_call(call, how.failed, visitor.now()).await?;
     Ok(Json(EndedCall { call, reason }))
+}
+
+impl From<VapiError> for ApiRefusal {
+    fn from(error: VapiError) -> Self {
+        tracing::warn!(%error, "a call by Vapi could not be made");
+        let status = match error {
+            VapiError::NotSet(_) => StatusCode::CONFLICT,
+            VapiError::Key(..) => StatusCode::SERVICE_UNAVAILABLE,
+            VapiError::Silent => StatusCode::GATEWAY_TIMEOUT,
+            VapiError::Unasked(..) | VapiError::Refused(..) | VapiError::Odd(_) => StatusCode::BAD_GATEWAY,
+        };
+        Self::new(status, error.to_string())
+    }
 }
 
 impl From<VoiceError> for ApiRefusal {

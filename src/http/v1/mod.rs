@@ -9,7 +9,7 @@ mod history;
 mod read;
 pub(super) mod refusal;
 mod stream;
-mod telling;
+pub(super) mod telling;
 
 use axum::extract::{DefaultBodyLimit, Path};
 use axum::http::StatusCode;

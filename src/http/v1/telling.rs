@@ -9,7 +9,7 @@ use crate::wire::v1::{Called, CompletionUsage};
 
 /// Something to tell the client.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum StreamPiece {
+pub(in crate::http) enum StreamPiece {
     /// More text.
     Text(String),
     /// A tool is about to be called.
@@ -20,7 +20,7 @@ pub(super) enum StreamPiece {
 
 /// The reason why nothing more comes.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Ending {
+pub(in crate::http) enum Ending {
     /// The turn has its answer; true if a limit of tokens cut it.
     Answered(bool),
     /// The turn waits for this approval.
@@ -49,7 +49,7 @@ struct Step {
 
 /// The text of a turn, from one event on.
 #[derive(Debug)]
-pub(super) struct Telling {
+pub(in crate::http) struct Telling {
     turn: TurnId,
     step: Step,
     /// The newest recorded step.
@@ -65,6 +65,8 @@ pub(super) struct Telling {
     waiting: Option<(ApprovalId, Box<Shown>)>,
     behind: Option<ApprovalId>,
     over: Option<Ending>,
+    /// The words below an answer whose claims nothing shows: the last one, and one that is made anew.
+    marks: [&'static str; 2],
 }
 
 /// Stands below an answer that claims work of which its turn has no record.
@@ -72,9 +74,13 @@ const UNPROVEN: &str = "[level3: no recorded effect in this turn shows what is s
 /// The same if the model is asked once more.
 const TAKEN_BACK: &str = "[level3: taken back, since no recorded effect in this turn showed what is said above]";
 
+/// Both as a person hears them.
+const SPOKEN_UNPROVEN: &str = "I am not sure that this was done.";
+const SPOKEN_TAKEN_BACK: &str = "Let me correct that. ";
+
 impl Telling {
     /// `listening`: this client gets every delta of the turn.
-    pub(super) fn of(turn: TurnId, listening: bool) -> Self {
+    pub(in crate::http) fn of(turn: TurnId, listening: bool) -> Self {
         Self {
             turn,
             step: Step::default(),
@@ -87,7 +93,14 @@ impl Telling {
             waiting: None,
             behind: None,
             over: None,
+            marks: [UNPROVEN, TAKEN_BACK],
         }
+    }
+
+    /// The same for ears: its own words are made to be spoken.
+    pub(in crate::http) fn spoken(mut self) -> Self {
+        self.marks = [SPOKEN_UNPROVEN, SPOKEN_TAKEN_BACK];
+        self
     }
 
     /// All text that the client heard.
@@ -101,7 +114,7 @@ impl Telling {
     }
 
     /// The client missed deltas.
-    pub(super) fn missed(&mut self) {
+    pub(in crate::http) fn missed(&mut self) {
         self.whole_from = None;
     }
 
@@ -111,7 +124,7 @@ impl Telling {
     }
 
     /// The reason why nothing more comes, once there is one.
-    pub(super) fn ending(&self) -> Option<Ending> {
+    pub(in crate::http) fn ending(&self) -> Option<Ending> {
         let waiting = || self.waiting.clone().map(|(id, shown)| Ending::Waiting(id, shown));
         let behind = || self.behind.filter(|_| !self.started).map(Ending::Behind);
         self.over.clone().or_else(waiting).or_else(behind)
@@ -125,7 +138,7 @@ impl Telling {
     }
 
     /// A piece of text that a model has just written.
-    pub(super) fn delta(&mut self, step: i32, attempt: i64, content: &str) -> Option<StreamPiece> {
+    pub(in crate::http) fn delta(&mut self, step: i32, attempt: i64, content: &str) -> Option<StreamPiece> {
         if step <= self.recorded || self.whole_from.is_none_or(|from| step < from) {
             return None;
         }
@@ -142,7 +155,7 @@ impl Telling {
     }
 
     /// The next event of the turn's conversation.
-    pub(super) fn record(&mut self, record: &EventRecord) -> Vec<StreamPiece> {
+    pub(in crate::http) fn record(&mut self, record: &EventRecord) -> Vec<StreamPiece> {
         if record.event.about().turn != Some(self.turn) {
             match &record.event {
                 Event::ApprovalRequested(asked) if asked.turn < self.turn => self.behind = Some(asked.approval),
@@ -192,7 +205,7 @@ impl Telling {
         self.step.written.clone_from(&step.content);
         let mut pieces: Vec<_> = self.grow(true).into_iter().collect();
         if step.unproven {
-            pieces.push(StreamPiece::Text(self.add(if step.last { UNPROVEN } else { TAKEN_BACK })));
+            pieces.push(StreamPiece::Text(self.add(self.marks[usize::from(!step.last)])));
         }
         pieces
     }

@@ -2,6 +2,7 @@
 //! a beat and the heartbeat come one after the other.
 
 mod rows;
+mod vapi;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_scalar};
@@ -11,7 +12,9 @@ use super::{Store, StoreError, Theirs, Unit};
 use crate::domain::todo::QuotaReached;
 use crate::domain::voice::{SILENCE, VoiceAdapter, VoiceEnd, ended_by_itself};
 use crate::domain::{ConversationId, Machine, VoiceAction, VoiceCallId, VoiceInput, VoiceState};
-use crate::wire::api::{VoiceCall, VoiceLine};
+use crate::wire::api::{SpeechPlaces, VoiceCall, VoiceLine};
+
+pub use vapi::VapiCall;
 
 /// The reason why a call does not begin or go on.
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +58,7 @@ impl Theirs {
             Some(row) if ended_by_itself(row.beat_at, row.limit_at, now).is_some() => None,
             row => row.map(|row| row.shown(month.left())),
         };
-        Ok(VoiceLine { voice: month.has_voice(), seconds_left: month.left(), call })
+        Ok(VoiceLine { voice: month.has_voice(), seconds_left: month.left(), call, servers: SpeechPlaces::default() })
     }
 
     /// Begins a call in a conversation of theirs. If they are in one, it is ended first if it is to be taken over.

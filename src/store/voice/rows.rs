@@ -33,6 +33,10 @@ impl CallRow {
         self.call
     }
 
+    pub(super) fn user(&self) -> UserId {
+        self.user
+    }
+
     /// The call as the page gets it, with so many seconds left of the month.
     pub(super) fn shown(&self, seconds_left: Option<u64>) -> VoiceCall {
         VoiceCall {
@@ -44,6 +48,7 @@ impl CallRow {
             seconds_left,
             warned: seconds_left.is_some_and(|left| left <= WARNED_SECONDS),
             beat_seconds: BEAT_SECONDS,
+            room: None,
         }
     }
 }
@@ -71,6 +76,11 @@ impl Row {
         if let Some(reason) = self.reason {
             return Err(VoiceError::Over(word(&reason)?));
         }
+        Ok(self.row()?)
+    }
+
+    /// The call, open or not.
+    fn row(self) -> Result<CallRow, StoreError> {
         Ok(CallRow {
             call: VoiceCallId(self.voice_call_id),
             user: UserId(self.user_id),
@@ -93,6 +103,11 @@ pub(super) struct VoiceMonth {
 }
 
 impl VoiceMonth {
+    /// The zone of their clock.
+    pub(super) fn zone(&self) -> Tz {
+        self.zone
+    }
+
     /// True if the tier has voice at all.
     pub(super) fn has_voice(&self) -> bool {
         self.limits.voice_seconds_left(0) != Some(0)
@@ -157,6 +172,26 @@ impl Unit {
             call.0
         );
         row.fetch_optional(&mut *self.tx).await?.ok_or(VoiceError::Unknown(call))?.open()
+    }
+
+    /// A call of a person that has ended, with its end.
+    pub(super) async fn ended_call(
+        &mut self,
+        user: UserId,
+        call: VoiceCallId,
+    ) -> Result<Option<(CallRow, (VoiceEnd, DateTime<Utc>))>, StoreError> {
+        let row = query_as!(
+            Row,
+            "SELECT voice_call_id, user_id, conversation_id, adapter, state, started_at, beat_at, counted_at, limit_at, reason
+             FROM voice_calls WHERE voice_call_id = $2 AND user_id = $1 AND ended_at IS NOT NULL FOR UPDATE",
+            user.0,
+            call.0
+        );
+        let Some(row) = row.fetch_optional(&mut *self.tx).await? else { return Ok(None) };
+        let ended_at = query_scalar!("SELECT ended_at FROM voice_calls WHERE voice_call_id = $1", call.0);
+        let Some(ended_at) = ended_at.fetch_one(&mut *self.tx).await? else { return Ok(None) };
+        let Some(reason) = row.reason.as_deref().map(word).transpose()? else { return Ok(None) };
+        Ok(Some((row.row()?, (reason, ended_at))))
     }
 
     /// Makes the row of a call that begins now.

@@ -36,6 +36,18 @@ pub struct VoiceCall {
     pub warned: bool,
     /// How often the page is to beat.
     pub beat_seconds: u32,
+    /// The room of a call by Vapi; with its beginning alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub room: Option<VapiRoom>,
+}
+
+/// The room in which a call by Vapi takes place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VapiRoom {
+    /// Its address.
+    pub url: String,
+    /// The token that opens it, if one is asked for.
+    pub token: Option<String>,
 }
 
 /// `GET /api/voice`.
@@ -47,6 +59,54 @@ pub struct VoiceLine {
     pub seconds_left: Option<u64>,
     /// The call that goes on, in this tab or in another.
     pub call: Option<VoiceCall>,
+    /// The speech servers.
+    #[serde(default)]
+    pub servers: SpeechPlaces,
+}
+
+/// The hosts of the speech servers that the operator has set up; null: none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpeechPlaces {
+    /// The one that turns speech into words.
+    pub hears: Option<String>,
+    /// The one that turns words into speech.
+    pub speaks: Option<String>,
+    /// True if Vapi can be called.
+    #[serde(default)]
+    pub vapi: bool,
+}
+
+/// The answer of `POST /api/voice/transcriptions`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transcription {
+    /// The words; empty if there were none.
+    pub text: String,
+}
+
+/// `POST /api/voice/speech`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpokenText {
+    /// The words to speak.
+    pub text: String,
+}
+
+/// The answer of `POST /api/voice/trial`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpeechTrial {
+    /// The servers that are set up.
+    pub tried: Vec<TriedSpeech>,
+}
+
+/// One speech server as it was tried.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TriedSpeech {
+    /// The server, in words.
+    pub what: String,
+    /// True if it did what it is for.
+    pub ok: bool,
+    /// The finding, or the thing to do.
+    pub said: String,
 }
 
 /// A call has ended.

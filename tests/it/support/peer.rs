@@ -47,6 +47,8 @@ struct Shared {
     release: Notify,
     /// The next answers, in place of what the path says; `None` hangs.
     answers: Mutex<VecDeque<Option<Answer>>>,
+    /// The answer to every request that has none of its own.
+    always: Mutex<Option<Answer>>,
 }
 
 impl Peer {
@@ -71,6 +73,11 @@ impl Peer {
     /// Answers one of the next requests so, each in its turn, in place of what the path says.
     pub fn will_answer(&self, status: u16, content_type: &'static str, body: impl Into<Vec<u8>>) {
         self.shared.answers.lock().unwrap().push_back(Some((status, content_type, body.into())));
+    }
+
+    /// Answers every request so that has no answer of its own.
+    pub fn always_answers(&self, status: u16, content_type: &'static str, body: impl Into<Vec<u8>>) {
+        *self.shared.always.lock().unwrap() = Some((status, content_type, body.into()));
     }
 
     /// Answers one of the next requests only after [`Peer::release`].
@@ -107,6 +114,7 @@ async fn answer(State(shared): State<Arc<Shared>>, method: Method, uri: Uri, hea
     shared.arrived.lock().unwrap().push(arrived);
     shared.came.notify_waiters();
     let next = shared.answers.lock().unwrap().pop_front();
+    let next = next.or_else(|| shared.always.lock().unwrap().clone().map(Some));
     match next {
         Some(Some((status, content_type, body))) => {
             return (StatusCode::from_u16(status).unwrap(), [("content-type", content_type)], body).into_response();

@@ -62,7 +62,7 @@ export function someTodos(now) {
  * Starts it: `{ …serveScreens, world, heard, asked, record(frame), todos, assistant }`. `role` is of who looks at it; without `made` nobody
  * talked to Lea yet.
  */
-export async function serveTodos({ now = Date.now(), role = "owner", todos = someTodos(now), left = 97, made = true, ...more } = {}) {
+export async function serveTodos({ now = Date.now(), role = "owner", todos = someTodos(now), left = 97, made = true, change, ...more } = {}) {
   const empty = emptyWorld(now);
   const isMember = role === "member";
   const main = isMember ? LEA : 1;
@@ -282,7 +282,7 @@ export async function serveTodos({ now = Date.now(), role = "owner", todos = som
     if (frame.type === "message") said(frame);
     if (frame.type === "approve" || frame.type === "deny") decide(frame.approval, frame.type === "approve", "page");
   };
-  const screens = await serveScreens(world);
+  const screens = await serveScreens(world, change);
   const server = { ...screens, world, heard, asked, record, todos, assistant };
   return server;
 }

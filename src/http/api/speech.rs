@@ -1,0 +1,88 @@
+//! Speech to words and words to speech, by the servers that the operator has set up. The sound passes through, and is kept nowhere.
+
+use axum::Json;
+use axum::extract::Request;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use super::reply::{ApiRefusal, Body, Reply, bytes};
+use crate::domain::voice::VoiceAdapter;
+use crate::faces::voice::{MOST_SPEECH, MOST_TEXT, SpeechError, SpeechServers};
+use crate::http::visitor::{Owner, Visitor};
+use crate::store::VoiceError;
+use crate::wire::api::{SpeechTrial, SpokenText, Transcription, VoiceLine};
+
+/// The type of a WAV file, as browsers and others write it.
+const WAV: [&str; 4] = ["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"];
+
+/// The words of a person who is in a call.
+pub(super) async fn transcribe(visitor: Visitor, request: Request) -> Result<Response, ApiRefusal> {
+    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if !WAV.contains(&&*kind) {
+        return Err(no_wav());
+    }
+    let line = line(&visitor).await?;
+    // Without a call nothing counts the minutes.
+    if line.call.is_none_or(|call| call.adapter != VoiceAdapter::Own) {
+        return Err(ApiRefusal::conflict("you are in no call with Law that hears by this server"));
+    }
+    let sound = bytes(request, &()).await.map_err(|refusal| match refusal.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            too_large(format!("the sound is too large: {MOST_SPEECH} bytes is the most, half a minute"))
+        }
+        _ => refusal,
+    })?;
+    if !SpeechServers::is_sound(&sound) {
+        return Err(no_wav());
+    }
+    let text = visitor.speech().words(&sound).await?;
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(Transcription { text })).into_response())
+}
+
+/// Words as speech. The last ones of a call come after its end, so none has to be open.
+pub(super) async fn speech(visitor: Visitor, Body(SpokenText { text }): Body<SpokenText>) -> Result<Response, ApiRefusal> {
+    line(&visitor).await?;
+    if text.trim().is_empty() {
+        return Err(ApiRefusal::bad("`text` is empty; there is nothing to say"));
+    }
+    if text.chars().count() > MOST_TEXT {
+        return Err(too_large(format!("`text` has more than {MOST_TEXT} characters; send a sentence at a time")));
+    }
+    let sound = visitor.speech().speech(&text).await?;
+    Ok(([(header::CONTENT_TYPE, WAV[0])], sound).into_response())
+}
+
+/// Both servers, tried with a sentence.
+pub(super) async fn trial(Owner(doors): Owner) -> Reply<SpeechTrial> {
+    Ok(Json(SpeechTrial { tried: doors.speech.try_out().await }))
+}
+
+/// The minutes and the call of the person, if their tier has voice at all.
+async fn line(visitor: &Visitor) -> Result<VoiceLine, ApiRefusal> {
+    let line = visitor.theirs().voice_line(visitor.now()).await?;
+    if line.voice { Ok(line) } else { Err(VoiceError::NoVoice.into()) }
+}
+
+fn no_wav() -> ApiRefusal {
+    ApiRefusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send a WAV file, with the header Content-Type: audio/wav")
+}
+
+fn too_large(said: String) -> ApiRefusal {
+    ApiRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, said)
+}
+
+impl From<SpeechError> for ApiRefusal {
+    fn from(error: SpeechError) -> Self {
+        tracing::warn!(%error, "a speech server was of no use");
+        let status = match error {
+            SpeechError::NotSet(_) => StatusCode::NOT_FOUND,
+            SpeechError::Key { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            SpeechError::Silent(_) => StatusCode::GATEWAY_TIMEOUT,
+            SpeechError::Unasked { .. } | SpeechError::Refused { .. } | SpeechError::Failed { .. } | SpeechError::Odd { .. } => {
+                StatusCode::BAD_GATEWAY
+            }
+        };
+        Self::new(status, error.to_string())
+    }
+}

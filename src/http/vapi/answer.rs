@@ -1,0 +1,184 @@
+//! The door at which Vapi asks for the next words. The person's words are a message of their conversation with Law, and the words are those of its
+//! turn. A request that is broken off, because the person spoke, ends the speaking and not the turn.
+
+use std::convert::Infallible;
+
+use axum::extract::{Path, Request};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::json;
+
+use super::asked::AskedWords;
+use super::follow::{CallEars, HeardTurn, NextWords};
+use super::{MAX_BODY_BYTES, unauthorized, unavailable};
+use crate::domain::VoiceCallId;
+use crate::http::said;
+use crate::http::v1::telling::Ending;
+use crate::http::visitor::{Stranger, Visitor};
+use crate::store::{NewMessage, StoreError, VapiCall};
+
+/// After so long without a word the person hears that Law is at it.
+const FIRST_WORD: TimeDelta = TimeDelta::seconds(3);
+const MOMENT: &str = "One moment. ";
+const AWAY: &str = "I am being restarted. Give me a moment and say that again.";
+
+pub(super) async fn complete(stranger: Stranger, Path(call): Path<i64>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let known = match stranger.vapi().by_bearer(VoiceCallId(call), |name| super::header(&parts.headers, name)).await {
+        Ok(Some(known)) => known,
+        Ok(None) => return unauthorized(),
+        Err(error) => return unavailable(&error),
+    };
+    let Ok(body) = axum::body::to_bytes(body, MAX_BODY_BYTES).await else {
+        return StatusCode::PAYLOAD_TOO_LARGE.into_response();
+    };
+    let Ok(asked) = AskedWords::read(&body) else {
+        return (StatusCode::BAD_REQUEST, "the body is no request for a completion: `messages` is missing").into_response();
+    };
+    let visitor = stranger.visitor_in(&known);
+    let begun = visitor.now();
+    let speech = match asked {
+        // Nobody has said anything: Vapi's first message is all there is.
+        None => Speech::of(&visitor, "", call),
+        Some(asked) => match said_in(&visitor, known.call(), asked).await {
+            Ok(speech) => speech,
+            Err(error) => return unavailable(&error),
+        },
+    };
+    stream(Speech { begun, ..speech })
+}
+
+/// Takes what was said, and follows its turn. A message that is not taken is answered with the reason.
+async fn said_in(visitor: &Visitor, call: &VapiCall, asked: AskedWords) -> Result<Speech, StoreError> {
+    let id = asked.id(call.call);
+    if let Some(told) = said::misfit(&asked.text, false) {
+        return Ok(Speech::of(visitor, &told, call.call.0));
+    }
+    visitor.theirs().keep_vapi_heard(call.call, asked.count, &asked.text).await?;
+    // The handler listens before it accepts anything, so that it misses no event between.
+    let ears = CallEars::open(visitor);
+    let counted = visitor.counted();
+    let message =
+        NewMessage { content: &asked.text, client_id: Some(&id), steer: true, images: &[], counted: &counted, spoken: true };
+    let accepted = match said::take(visitor, call.conversation, message).await {
+        Ok(accepted) => accepted,
+        Err(error @ StoreError::Quota(_)) => return Ok(Speech::of(visitor, &error.to_string(), call.call.0)),
+        Err(error) => return Err(error),
+    };
+    let place = (accepted.conversation, accepted.turn);
+    let turn = HeardTurn::begin(visitor, ears, place, &id, accepted.again).await?;
+    Ok(Speech { turn: Some(turn), id: format!("chatcmpl-{id}"), ..Speech::of(visitor, "", call.call.0) })
+}
+
+fn stream(speech: Speech) -> Response {
+    let events = futures::stream::unfold(speech, |mut speech| async move {
+        let event = speech.next().await?;
+        Some((Ok::<_, Infallible>(Event::default().data(event)), speech))
+    });
+    let mut response = Sse::new(events).keep_alive(KeepAlive::new()).into_response();
+    // A proxy that buffers would turn the stream into one late answer.
+    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// How far an answer is.
+#[derive(Clone, Copy, PartialEq)]
+enum Stage {
+    Words,
+    Stop,
+    Done,
+    Over,
+}
+
+/// An answer on its way.
+struct Speech {
+    visitor: Visitor,
+    turn: Option<HeardTurn>,
+    /// Said first.
+    words: String,
+    id: String,
+    begun: DateTime<Utc>,
+    spoke: bool,
+    stage: Stage,
+}
+
+impl Speech {
+    /// An answer with these words and no turn.
+    fn of(visitor: &Visitor, words: &str, call: i64) -> Self {
+        let (visitor, begun) = (visitor.clone(), visitor.now());
+        let id = format!("chatcmpl-vapi-{call}-0");
+        Self { visitor, turn: None, words: words.to_owned(), id, begun, spoke: false, stage: Stage::Words }
+    }
+
+    /// The next line; `None` behind the last.
+    async fn next(&mut self) -> Option<String> {
+        match self.stage {
+            Stage::Words => match self.more().await {
+                Some(text) => Some(self.chunk(&json!({ "content": text }), None)),
+                None => {
+                    self.stage = Stage::Stop;
+                    Box::pin(self.next()).await
+                }
+            },
+            Stage::Stop => {
+                self.stage = Stage::Done;
+                Some(self.chunk(&json!({}), Some("stop")))
+            }
+            Stage::Done => {
+                self.stage = Stage::Over;
+                Some("[DONE]".to_owned())
+            }
+            Stage::Over => None,
+        }
+    }
+
+    /// More to say; `None` at the end.
+    async fn more(&mut self) -> Option<String> {
+        if !self.words.is_empty() {
+            return Some(std::mem::take(&mut self.words));
+        }
+        let turn = self.turn.as_mut()?;
+        let next = if self.spoke {
+            turn.next().await
+        } else {
+            self.spoke = true;
+            let late = self.visitor.clock().sleep_until(self.begun + FIRST_WORD);
+            tokio::select! {
+                next = turn.next() => next,
+                () = late => return Some(MOMENT.to_owned()),
+            }
+        };
+        match next {
+            Ok(NextWords::Text(text)) => return Some(text),
+            Ok(NextWords::End(ending)) => self.words = last_words(ending),
+            Ok(NextWords::Away) => AWAY.clone_into(&mut self.words),
+            Err(error) => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "an answer in a call broke off");
+                AWAY.clone_into(&mut self.words);
+            }
+        }
+        self.turn = None;
+        Some(std::mem::take(&mut self.words)).filter(|words| !words.is_empty())
+    }
+
+    fn chunk(&self, delta: &serde_json::Value, finish_reason: Option<&str>) -> String {
+        let choice = json!({ "index": 0, "delta": delta, "finish_reason": finish_reason });
+        json!({
+            "id": self.id, "object": "chat.completion.chunk", "created": self.begun.timestamp(), "model": "law", "choices": [choice],
+        })
+        .to_string()
+    }
+}
+
+/// The words with which a turn ends for now. A question is the end of an answer.
+fn last_words(ending: Ending) -> String {
+    match ending {
+        Ending::Answered(_) | Ending::Stopped => String::new(),
+        Ending::Waiting(_, shown) => format!(" {}", shown.question.clone().unwrap_or_else(|| shown.why.clone())),
+        Ending::Behind(_) => "There is still a question open. Say yes or no to that one first.".to_owned(),
+        Ending::Failed(_, reason) | Ending::Busy(reason, _) => format!(" {reason}"),
+    }
+}

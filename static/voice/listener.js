@@ -1,0 +1,88 @@
+// Ears of one's own: the microphone, cut into utterances by their level, which a speech server turns into words.
+
+import { createUtterances } from "./levels.js";
+import { openMicrophone, RATE } from "./microphone.js";
+import { wavOf } from "./wav.js";
+
+/** The browser's name of an error, as the browser's recogniser would have said it. */
+const CODES = { NotAllowedError: "not-allowed", SecurityError: "not-allowed", NotFoundError: "audio-capture", NotReadableError: "audio-capture", OverconstrainedError: "audio-capture" };
+
+/**
+ * Ears with `start()`, `stop()` and `setMuted(muted)`, as those of `browser.js`. `transcribe(wav)` gives the words of a file; `isSpeaking()` is
+ * true while the page speaks. `onInterrupt()` is told of a person who begins to speak meanwhile, before their words are known; `onLevel(level)`
+ * how loud it is.
+ */
+export function createListener({ transcribe, isSpeaking, onStart, onTranscript, onSound, onLevel, onInterrupt, onError, open = openMicrophone }) {
+  let close;
+  let run = 0;
+  let isOn = false;
+  let isMuted = false;
+  /** What was said first is a message first, however long a server thinks about it. */
+  let words = Promise.resolve();
+  let frames = 0;
+  const utterances = createUtterances({
+    rate: RATE,
+    // Ten times a second is as much as an eye follows.
+    onLevel: (level) => (frames += 1) % 5 === 0 && onLevel(level),
+    onBegin(isOver) {
+      onSound(true);
+      if (isOver) onInterrupt();
+    },
+    onEnd(frames, isOver) {
+      onSound(false);
+      const own = run;
+      const asked = transcribe(wavOf(frames, RATE));
+      words = words.then(() => asked).then(
+        ({ text }) => own === run && text !== "" && onTranscript({ text, isFinal: true, isOver }),
+        (error) => own === run && onError("server", error.message),
+      );
+    },
+  });
+
+  function silence() {
+    run += 1;
+    if (utterances.isHeard()) onSound(false);
+    utterances.forget();
+    close?.();
+    close = undefined;
+  }
+
+  async function listen() {
+    const own = (run += 1);
+    try {
+      const opened = await open({ onFrame: (frame) => own === run && utterances.push(frame, isSpeaking()), onLost: () => own === run && fail("audio-capture") });
+      if (own !== run) {
+        opened();
+        return;
+      }
+      close = opened;
+      onStart();
+    } catch (error) {
+      if (own === run) fail(CODES[error.name] ?? "audio-capture");
+    }
+  }
+
+  function fail(code) {
+    isOn = false;
+    silence();
+    onError(code);
+  }
+
+  return {
+    start() {
+      isOn = true;
+      if (!isMuted) listen();
+    },
+    stop() {
+      isOn = false;
+      silence();
+    },
+    /** The microphone of a person who is muted is closed. */
+    setMuted(is) {
+      if (isMuted === is) return;
+      isMuted = is;
+      if (isMuted) silence();
+      else if (isOn) listen();
+    },
+  };
+}
