@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use futures::future;
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -249,13 +250,15 @@ impl Tab {
         Ok((trees, title))
     }
 
-    /// A tab in the background draws nothing for one request, and both for two (Chromium 156): the second is made if the first takes long.
+    /// A tab in the background draws nothing for one request, and both for two (Chromium 156); a busy browser may miss these as well. So it is asked
+    /// again and again, and the first answer counts. The time of the first request ends it.
     async fn taken(&self) -> Result<Value, CdpFault> {
-        let ask = || Box::pin(self.call("Page.captureScreenshot", json!({ "format": "png" })));
-        let mut first = ask();
-        match timeout(DRAWN, &mut first).await {
-            Ok(taken) => taken,
-            Err(_) => future::select(first, ask()).await.factor_first().0,
+        let mut asked = FuturesUnordered::new();
+        loop {
+            asked.push(self.call("Page.captureScreenshot", json!({ "format": "png" })));
+            if let Ok(Some(taken)) = timeout(DRAWN, asked.next()).await {
+                return taken;
+            }
         }
     }
 
