@@ -35,8 +35,8 @@ pub(super) struct CheckedAddresses {
     pub(super) by_operator: bool,
 }
 
-/// Finds the addresses of an http or https address and checks all of them, unless the operator named the place itself: one that is not public spoils the name, because a name that
-/// points to both is a name under attack.
+/// Finds the addresses of an http or https address and checks all of them: one that is not public spoils the name, because a name that
+/// points to both is a name under attack. A place that the operator named itself may have any address.
 pub(super) async fn resolve(
     resolver: &dyn Resolve,
     (allowed, own): (&BTreeSet<SocketAddr>, &BTreeSet<(String, u16)>),
