@@ -117,7 +117,8 @@ test("a_foot_is_asked_for_when_the_code_of_its_answer_is_there", { skip }, async
     await browser.go(server.address);
     await browser.waitFor(`return document.querySelector("[data-testid=turn-foot]") !== null`);
     const [answer, reader, foot] = ["answer.js", "blocks.js", "turn-foot.js"].map((name) => asked.indexOf(name));
-    assert.ok(answer >= 0 && answer < reader && reader < foot, `${answer} ${reader} ${foot}`);
+    // Requests of one moment may come in any order: these two do, and the foot is asked for when both are there.
+    assert.ok(answer >= 0 && reader >= 0 && foot > Math.max(answer, reader), `${answer} ${reader} ${foot}`);
   } finally {
     server.end();
   }
