@@ -85,7 +85,7 @@ impl Profiles {
         }
     }
 
-    /// The names of the profiles with which a user of this role has a main conversation.
+    /// The names of the profiles with which a user of this role talks, and so has a main conversation.
     pub fn mains(&self, role: UserRole) -> Vec<String> {
         let talks = |profile: &&Arc<Profile>| profile.audience.may_decide() && role.reaches(profile.open_to);
         self.0.values().filter(talks).map(|profile| profile.name.to_owned()).collect()
