@@ -104,8 +104,13 @@ export async function startBrowser() {
       const actions = [...keys.map((value) => ({ type: "keyDown", value })), ...keys.toReversed().map((value) => ({ type: "keyUp", value }))];
       return own("POST", "/actions", { actions: [{ type: "key", id: "keys", actions }] });
     },
-    /** The errors that the page wrote to the console. */
-    errors: async () => (await own("POST", "/se/log", { type: "browser" })).filter(({ level }) => level === "SEVERE").map(({ message }) => message),
+    /** The errors that the page wrote to the console. The page before it may have written some as well, once its server was gone. */
+    async errors() {
+      const here = await js("return location.origin");
+      const isHere = (message) => (/^http:\/\/127\.0\.0\.1:\d+/.exec(message)?.[0] ?? here) === here;
+      const said = await own("POST", "/se/log", { type: "browser" });
+      return said.filter(({ level, message }) => level === "SEVERE" && isHere(message)).map(({ message }) => message);
+    },
     async end() {
       await own("DELETE", "").catch(() => undefined);
       driver.kill();
