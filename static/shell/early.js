@@ -7,9 +7,9 @@
     ["chat", "answer turns retried markdown blocks formulas view item-rows"],
     ["vendor", "dompurify-3.4.18.min marked-18.2.1.esm"],
     ["ui", "code"],
-    ["chat", "message file-block cut-text thumbnails turn-foot steps step-words ticked tool-card"],
+    ["chat", "message file-block cut-text thumbnails turn-foot steps step-words tool-card"],
     ["core", "approvals times format visible"],
-    ["ui", "exact section table chart-data table-text details menu"],
+    ["ui", "exact said section table chart-data table-text details menu"],
   ];
   // The code of the shell, which every place needs.
   const SHELL = [
