@@ -58,8 +58,6 @@ class Chat {
     /** The rows of a state; nothing until their code has come, with the first there are. */
     this.rows = undefined;
     this.listen();
-    // Something was said here before: the code of rows is read while they are asked for.
-    if (setting("begun")) this.prepare();
     session.store.subscribe((workspace) => this.gone.signal.aborted || this.told(workspace));
     this.told(session.store.getState());
   }
