@@ -115,6 +115,28 @@ test("a_room_that_ends_ends_the_call", option, async () => {
   assert.deepEqual(asked.at(-1), ["end"]);
 });
 
+test("a_line_that_breaks_is_taken_up_once_and_a_room_that_cannot_be_joined_can_be_tried_again", option, async () => {
+  const { asked } = await opens(({ path }) => (path === DAILY ? STAND_IN : undefined));
+  const rooms = () => browser.js(`return window.room.done.filter(([name]) => name === "join").length`);
+  await press("[data-testid=talk-law]");
+  await press("dialog [data-testid=confirm]");
+  await is(`window.room?.done.some(([name]) => name === "join")`);
+  await browser.js(`window.room.say("listening")`);
+  await says("[data-testid=voice-state]", "Law listens");
+  await browser.js(`window.room.tell("error", { error: { type: "connection-error", msg: "it broke" } })`);
+  await is(`window.room.done.filter(([name]) => name === "join").length === 2`);
+  assert.deepEqual(asked.filter(([what]) => what === "begin").at(-1), ["begin", { adapter: "vapi", take_over: true }]);
+  // Before Vapi hears, a room that breaks was never joined.
+  await browser.js(`window.room.tell("error", { error: { type: "no-room", msg: "it is gone" } })`);
+  await says(".toast, [data-testid=toast]", "Retry");
+  assert.deepEqual(await axe(browser), []);
+  await browser.js(`[...document.querySelectorAll("button")].find(({ textContent }) => textContent === "Retry").click()`);
+  await is(`window.room.done.filter(([name]) => name === "join").length === 3`);
+  await browser.js(`window.room.say("listening")`);
+  await says("[data-testid=voice-state]", "Law listens");
+  assert.equal(await rooms(), 3);
+});
+
 test("dailys_own_module_loads_under_the_policy_and_makes_a_call_object", option, async () => {
   await opens();
   const made = await browser.js(`
