@@ -5,9 +5,9 @@ import { readFileSync } from "node:fs";
 import { after, afterEach, before, test } from "node:test";
 import { axe } from "./support/axe.mjs";
 import { serveTodos } from "./support/todo-server.mjs";
+import { handsOf, lawWorld, opensPicker } from "./support/voice.mjs";
 import { skip, startBrowser } from "./support/webdriver.mjs";
 
-const LAW = 22;
 const DAILY = "vendor/daily-js-0.87.0.esm.js";
 const POLICY = readFileSync(new URL("../../src/http/access/mod.rs", import.meta.url), "utf8").match(/WITH_DAILY: &str = "([^"]*)"/)[1].replace(/\\\n\s*/g, "");
 /** A room: `window.room.say(message)` is what comes of it, `window.room.done` what the page did. */
@@ -32,36 +32,22 @@ afterEach(() => {
   server = undefined;
 });
 
-const is = (script, ...all) => browser.waitFor(`return ${script}`, ...all);
-const sees = (css) => is(`document.querySelector(arguments[0])?.checkVisibility() === true`, css);
-const says = (css, text) => is(`document.querySelector(arguments[0])?.textContent.includes(arguments[1]) === true`, css, text);
-const press = async (css) => {
-  await sees(css);
-  await browser.js(`document.querySelector(arguments[0]).click()`, css);
-};
+const { is, says, press } = handsOf(() => browser);
 
 /** The page at the picker, in a browser that recognises nothing. */
 async function opens(change) {
-  const call = { call: 3, conversation: LAW, adapter: "vapi", state: "active", seconds_left: 3600, warned: false, beat_seconds: 10, room: { url: "https://vapi.daily.co/room", token: "eyJ" } };
   const asked = [];
   server = await serveTodos({
     // The policy of the document, as the program gives it if Vapi is set up.
     change: ({ path, text }) => (path === "index.html" ? text.replace("<head>", `<head><meta http-equiv="Content-Security-Policy" content="${POLICY.replace(/; frame-ancestors.*/, "")}">`) : change?.({ path, text }) ?? text),
-    api: {
-      "/api/conversations/22/frames": { frames: [], before: null, from: null },
-      "/api/voice": { voice: true, seconds_left: 3600, call: null, servers: { hears: null, speaks: null, vapi: true } },
-      "POST /api/voice/calls": ({ body }) => (asked.push(["begin", body]), call),
-      "POST /api/voice/calls/3/beat": () => (asked.push(["beat"]), call),
-      "DELETE /api/voice/calls/3": () => (asked.push(["end"]), { call: 3, reason: "hung_up" }),
-    },
-    world: { hello: { conversation: 1, conversations: { builder: 1, lea: 21, law: LAW }, last_seq: 0 } },
+    ...lawWorld({
+      voice: { servers: { hears: null, speaks: null, vapi: true } },
+      call: { adapter: "vapi", room: { url: "https://vapi.daily.co/room", token: "eyJ" } },
+      told: (what, body) => asked.push(body === undefined ? [what] : [what, body]),
+    }),
   });
-  Object.assign(server.assistant.conversations, { law: LAW });
   Object.assign(server.assistant, { hears: true });
-  server.assistant.allowances.voice = true;
-  await browser.go("about:blank");
-  await browser.go(`${server.address}#assistant`);
-  await is(`document.querySelector("[data-testid=connection][data-state=connected]") !== null`);
+  await opensPicker(browser, server);
   await browser.js(`
     window.webkitSpeechRecognition = window.SpeechRecognition = undefined;
     Object.defineProperty(navigator, "permissions", { value: { query: async () => ({ state: "granted" }) } });
