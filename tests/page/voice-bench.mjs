@@ -240,7 +240,7 @@ async function memory() {
 
 async function bytes(address) {
   const browser = await startBrowser();
-  const carried = () => browser.js(`return performance.getEntries().reduce((sum, { encodedBodySize = 0 }) => sum + encodedBodySize, 0) / 1024`);
+  const carried = (of = "") => browser.js(`return performance.getEntries().reduce((sum, { name, encodedBodySize = 0 }) => sum + (name.includes(arguments[0]) ? encodedBodySize : 0), 0) / 1024`, of);
   try {
     await browser.go(`${address}#chat`);
     await browser.waitFor(`return document.querySelector("[data-testid=connection][data-state=connected]") !== null`);
@@ -256,9 +256,10 @@ async function bytes(address) {
     await hands.says("[data-testid=voice-state]", "Law listens");
     await wait(1000);
     const called = await carried();
+    const voice = (await carried("/voice/")) + (await carried("-voice.js"));
     await browser.js(`const folder = document.querySelector("script[src]").src.replace(/shell\\/.*/, ""); return import(folder + "vendor/daily-js-0.87.0.esm.js").then(() => true)`);
     await wait(500);
-    say("bytes of the page", `Chat ${chat.toFixed(1)} KB, the picker +${(picker - chat).toFixed(1)}, a call +${(called - picker).toFixed(1)}, Daily for one by Vapi +${((await carried()) - called).toFixed(1)}`);
+    say("bytes of the page", `Chat ${chat.toFixed(1)} KB, the picker +${(picker - chat).toFixed(1)}, a call +${(called - picker).toFixed(1)} (of the voice ${voice.toFixed(1)}), Daily for one by Vapi +${((await carried()) - called).toFixed(1)}`);
     await hangUp(hands);
   } finally {
     await browser.end();
