@@ -66,7 +66,7 @@ impl Mouth {
         let mut sound = std::fs::read(spoken.path()).unwrap();
         // The head of espeak-ng's files has 44 bytes, and samples of 16 bits.
         let rate = u32::from_le_bytes(sound[24..28].try_into().unwrap());
-        sound.splice(44..44, vec![0; 2 * usize::try_from(rate).unwrap()]);
+        drop(sound.splice(44..44, vec![0; 2 * usize::try_from(rate).unwrap()]));
         let data = u32::try_from(sound.len() - 44).unwrap();
         sound[4..8].copy_from_slice(&(data + 36).to_le_bytes());
         sound[40..44].copy_from_slice(&data.to_le_bytes());

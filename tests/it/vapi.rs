@@ -444,7 +444,17 @@ async fn a_call_lasts_no_longer_than_the_minutes_and_its_secrets_outlive_a_resta
     vapi.app.start_again().await;
     vapi.app.script([text("Still here.")]);
     assert_eq!(vapi.asks(&made, &["are you there"]).await, "Still here.");
+    for _ in 0..11 {
+        vapi.app.advance(10);
+        assert_eq!(vapi.beat(made.call).await.0, 200);
+    }
+    vapi.app.advance(2);
     assert_eq!(vapi.tells(&made, json!({"type": "status-update", "status": "ended"})).await.0, 200);
+    // Eight seconds are left: a call of Vapi's would be longer.
+    let asked = vapi.peer.arrived().len();
+    let (status, told) = vapi.begin().await;
+    let short = "Fewer than 10 seconds of voice are left this month, and Vapi makes no shorter call.";
+    assert_eq!((status, &told["error"], vapi.peer.arrived().len()), (429, &json!(short), asked));
     vapi.app.check_replay().await;
 }
 
