@@ -43,8 +43,8 @@ async function startDriver(tries = 5) {
   return startDriver(tries - 1);
 }
 
-/** Starts a browser: `{ go, js, later, cdp, tab, shown, show, waitFor, size, media, shot, keys, chord, errors, end }`. */
-export async function startBrowser() {
+/** Starts a browser, with these further flags: `{ go, js, later, cdp, tab, shown, show, waitFor, size, media, shot, keys, chord, errors, end }`. */
+export async function startBrowser(more = []) {
   const profile = mkdtempSync(join(tmpdir(), "level3-screens-"));
   const { driver, port } = await startDriver();
   const ask = async (method, path, body) => {
@@ -53,7 +53,7 @@ export async function startBrowser() {
     if (value?.error) throw new Error(`${value.error}: ${value.message}`);
     return value;
   };
-  const args = [...FLAGS, `--user-data-dir=${profile}`];
+  const args = [...FLAGS, ...more, `--user-data-dir=${profile}`];
   const wanted = { alwaysMatch: { "goog:chromeOptions": { args }, "goog:loggingPrefs": { browser: "ALL" } } };
   const { sessionId } = await ask("POST", "/session", { capabilities: wanted });
   const own = (method, path, body) => ask(method, `/session/${sessionId}${path}`, body);
