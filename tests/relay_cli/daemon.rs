@@ -48,6 +48,18 @@ fn a_daemon_is_started_found_running_and_stopped() {
 }
 
 #[test]
+fn several_starts_at_once_make_one_daemon_and_none_takes_its_data_away() {
+    let bench = Bench::with(&format!("mkdir -p \"$LEVEL3_DATA_DIR\"\necho kept >\"$LEVEL3_DATA_DIR/row\"\n{STEADY}"));
+    let starts: Vec<_> = (0..6).map(|_| bench.command(&["--json", "start"]).stdout(Stdio::piped()).spawn().unwrap()).collect();
+    let said: Vec<_> = starts.into_iter().map(|start| Ran::from(start.wait_with_output().unwrap())).collect();
+    let said: Vec<Value> = said.iter().map(|ran| serde_json::from_str(&ran.out).unwrap()).collect();
+    assert!(said.iter().all(|one| one["pid"] == said[0]["pid"]), "{said:?}");
+    assert_eq!(said.iter().filter(|said| said["already"] == json!(false)).count(), 1, "{said:?}");
+    assert_eq!((bench.starts(), fs::read_to_string(bench.path("data/row")).unwrap().as_str()), (1, "kept\n"));
+    bench.done(&["stop"]);
+}
+
+#[test]
 fn a_start_that_fails_says_why_and_leaves_nothing() {
     let bench =
         Bench::with("mkdir -p \"$LEVEL3_DATA_DIR\"\necho '2026-11-23T09:00:00Z ERROR 127.0.0.1:3214 is taken' >&2\nexit 78");

@@ -98,6 +98,7 @@ impl OperatorCommand {
         home.make()?;
         let said = settings::Said { channel: self.channel, number: self.number, provider: self.provider, model: self.model };
         let mut setup = settings::complete(home, said, environment, at_terminal)?;
+        setup.may_listen()?;
         if setup.channel == OperatorChannel::Whatsapp {
             whatsapp::prepare(&mut setup, self.reset_whatsapp, self.accept_risk, at_terminal, screen)?;
         }
