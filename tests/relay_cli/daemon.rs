@@ -121,6 +121,14 @@ fn without_a_daemon_every_command_says_what_to_start() {
     }
     let said: Value = serde_json::from_str(&bench.refused(3, &["--json", "list"])).unwrap();
     assert_eq!(said, json!({"error": "the Relay daemon is not running; start it with: relay start", "exit_code": 3}));
+    // Wrong use is JSON as well, and for a person it is not.
+    let wrong: Value = serde_json::from_str(&bench.refused(2, &["get", "seven", "--json"])).unwrap();
+    assert_eq!(wrong["exit_code"], 2);
+    assert!(
+        wrong["error"].as_str().is_some_and(|said| said.starts_with("invalid value 'seven'") && !said.contains("--help")),
+        "{wrong}"
+    );
+    assert!(bench.refused(2, &["get", "seven"]).contains("--help"));
     fs::remove_file(bench.path("config.json")).unwrap();
     assert!(bench.refused(3, &["list"]).contains("set it up with: relay init"));
 }
