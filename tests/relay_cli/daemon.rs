@@ -142,7 +142,7 @@ fn the_real_server_is_started_answers_with_its_token_and_stops() {
     let strange = Bench::at(&port.to_string());
     assert!(strange.refused(1, &["list"]).contains("does not take the token"));
     let taken = strange.refused(1, &["start"]);
-    assert!(taken.contains(&port.to_string()) && !strange.path("data").exists(), "{taken}");
+    assert!(taken.contains(&format!("`listen` of config.json is {port}")) && !strange.path("data").exists(), "{taken}");
     bench.done(&["stop"]);
     bench.done(&["start"]);
     bench.done(&["stop"]);

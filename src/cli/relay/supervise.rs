@@ -205,7 +205,8 @@ fn reason(home: &RelayHome, begins: u64, end: ServerRunEnd) -> String {
     let error = said.lines().rev().find_map(|line| line.split_once("ERROR ").map(|(_, error)| error.trim()));
     let last = error.or_else(|| said.lines().rev().find(|line| !line.trim().is_empty()));
     let why = last.map_or_else(|| format!("the server ended {} and said nothing", how(end)), str::to_owned);
-    format!("the Relay daemon cannot start: {why}")
+    // The server knows its address by another name than the person who set it.
+    format!("the Relay daemon cannot start: {}", why.replace("LEVEL3_LISTEN", "`listen` of config.json"))
 }
 
 fn log_from(home: &RelayHome, begins: u64) -> io::Result<String> {
