@@ -50,4 +50,15 @@ async fn a_session_is_put_aside_once_and_never_under_an_operator_that_runs() {
     assert_eq!(operator.out.lock().unwrap().matches("put aside").count(), 1);
     assert_eq!(fs::read_to_string(session.join("session.db")).unwrap(), "the new one");
     operator.ends_by(libc::SIGTERM).await;
+
+    for (arguments, code, words) in [
+        (&["tasks"][..], 1, "the operator is not running"),
+        (&["--channel", "loopback", "--reset-whatsapp"], 2, "--reset-whatsapp is about WhatsApp"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_level3"));
+        command.arg("operator").args(arguments).arg("--home").arg(&home).env_clear().stdin(Stdio::null());
+        let ran = in_time("its end", command.output()).await.unwrap();
+        let told = String::from_utf8(ran.stderr).unwrap();
+        assert!(ran.status.code() == Some(code) && told.contains(words), "{told}");
+    }
 }
