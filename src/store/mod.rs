@@ -67,7 +67,7 @@ pub use things::attachments::NewImage;
 pub use things::breakdowns::NewBreakdown;
 pub use things::capabilities::{CapabilitySummary, CheckedComponent, RecordedCall};
 pub use things::capability_life::{KeptVersion, LifeError};
-pub use things::catalogue::{Catalogue, Listed};
+pub use things::catalogue::{Catalogue, Listed, ListedExternal};
 pub use things::finding::{DeleteError, ListPlace};
 pub use things::kv::KvOp;
 pub use things::mcp_servers::{McpServer, McpTool};
