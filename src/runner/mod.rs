@@ -311,6 +311,7 @@ impl Runner {
                     tick.set(self.pause(SIGN_EVERY));
                     // Turns leave freed memory behind, which the program holds until somebody gives it back.
                     if self.in_hand.turns().is_empty() && std::mem::take(&mut worked) {
+                        self.store.rest();
                         tokio::task::spawn_blocking(memory::give_back);
                     }
                 }

@@ -3,6 +3,7 @@
 
 mod agent_sql;
 mod campaigns;
+mod connections;
 mod events;
 mod inside;
 mod lease;
@@ -32,6 +33,7 @@ use crate::lasting::Lasting;
 use crate::postgres::logins::LoginError;
 use crate::postgres::{Relay, Repair};
 use crate::telemetry::Scrubber;
+use connections::Connections;
 
 pub use agent_sql::{AgentLogin, AgentSql, Gate, RowLimits, SqlEnd};
 pub use campaigns::{
@@ -87,7 +89,7 @@ pub use voice::{VapiCall, VoiceError};
 /// The database for the rest of the program. Cheap to clone.
 #[derive(Clone)]
 pub struct Store {
-    pool: PgPool,
+    pool: Connections,
     agent: agent_sql::AgentPools,
     ears: PgPool,
     signals: Signals,
@@ -245,6 +247,11 @@ impl Store {
     pub async fn ping(&self) -> Result<(), StoreError> {
         sqlx::query!("SELECT 1 AS one").fetch_one(&self.pool).await?;
         Ok(())
+    }
+
+    /// Lets connections go that were kept at hand for a busy moment.
+    pub fn rest(&self) {
+        self.pool.rest();
     }
 
     /// Ends all connections; further calls fail.
