@@ -10,6 +10,7 @@ mod lease;
 mod neighbours;
 mod open;
 mod operator;
+mod places;
 mod queue;
 mod rebuild;
 mod relay;
@@ -43,6 +44,7 @@ pub use campaigns::{
 pub use lease::Lease;
 pub use neighbours::{Hint, Neighbours};
 pub use operator::{LastWords, OperatorTask, OperatorWords, RecordedAction, Unsaid};
+pub use places::{Places, Reading, TakenUp};
 pub use queue::accepting::{Accepted, NewMessage};
 pub use queue::answers::Question;
 pub use queue::approvals::{DecideError, NewApproval};
@@ -105,6 +107,7 @@ pub struct Store {
     writing: Writing,
     meters: Meters,
     catalogue: things::catalogue::Kept,
+    places: Places,
     users_of: theirs::KnownUsers,
 }
 
@@ -247,6 +250,11 @@ impl Store {
     pub async fn ping(&self) -> Result<(), StoreError> {
         sqlx::query!("SELECT 1 AS one").fetch_one(&self.pool).await?;
         Ok(())
+    }
+
+    /// The places of the runner of this server.
+    pub fn places(&self) -> &Places {
+        &self.places
     }
 
     /// Lets connections go that were kept at hand for a busy moment.

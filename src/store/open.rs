@@ -59,6 +59,7 @@ impl Store {
             writing: Writing::default(),
             meters: Meters::default(),
             catalogue: Default::default(),
+            places: Default::default(),
             users_of: Default::default(),
             pool: Connections::new(pool),
             agent,
