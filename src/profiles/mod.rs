@@ -57,6 +57,11 @@ impl Profiles {
         self.0.get(name).cloned().ok_or_else(unknown)
     }
 
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Profile> {
+        self.0.values().map(|profile| &**profile)
+    }
+
     /// The names of the profiles whose messages are counted.
     pub fn counted(&self) -> Vec<String> {
         self.0.values().filter(|profile| profile.counted).map(|profile| profile.name.to_owned()).collect()

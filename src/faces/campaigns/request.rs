@@ -65,7 +65,7 @@ impl CycleRequest {
     pub(super) fn for_model(&self, answer_tokens: Option<u32>, temperature: Option<f64>, meter: Meter) -> Request {
         Request {
             entries: vec![Entry::System(RULES.to_owned()), Entry::User(self.snapshot.clone())],
-            tools: specs(),
+            tools: specs().into_iter().map(Into::into).collect(),
             must_call: true,
             demanded_of_all: true,
             literal: false,
