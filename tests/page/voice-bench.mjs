@@ -199,7 +199,7 @@ async function realServers() {
   ends.push(() => peer.kill());
   const host = String(await new Promise((resolve) => peer.stdout.once("data", resolve))).trim();
   const address = await serves({ VOICE_STT_URL: `${host}/v1/audio/transcriptions`, VOICE_TTS_URL: `${host}/v1/audio/speech` });
-  const { stdout } = spawnSync("espeak-ng", ["-v", "en-us", "-s", "145", "--stdout", "What is next?"]);
+  const { stdout } = spawnSync("espeak-ng", ["-v", "en-us", "-s", "145", "--stdout", "How much time is left?"]);
   // The head has 44 bytes. Behind the words it is quiet for ten seconds.
   const rate = stdout.readUInt32LE(24);
   const file = Buffer.from(wavOf([Float32Array.from({ length: (stdout.length - 44) / 2 }, (_, index) => stdout.readInt16LE(44 + index * 2) / 32_768), new Float32Array(rate * 10)], rate));
