@@ -30,7 +30,7 @@ chmodSync(folder, 0o755);
 const ends = [];
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const at = (all, part) => [...all].sort((a, b) => a - b)[Math.min(all.length - 1, Math.floor(all.length * part))];
-const spread = (all) => `p50 ${at(all, 0.5).toFixed(0)} ms, p95 ${at(all, 0.95).toFixed(0)} ms, worst ${Math.max(...all).toFixed(0)} ms, of ${all.length}`;
+const spread = (all) => all.length === 0 ? "nothing in time" : `p50 ${at(all, 0.5).toFixed(0)} ms, p95 ${at(all, 0.95).toFixed(0)} ms, worst ${Math.max(...all).toFixed(0)} ms, of ${all.length}`;
 const say = (what, measured) => console.log(`${what}: ${measured} (load ${loadavg()[0].toFixed(1)})`);
 
 /** The program, with a folder of its own and these settings; its address. */
@@ -167,8 +167,8 @@ function answers(sentAt, begunAt) {
 }
 
 /** Waits until it is so, but not for ever: a busy machine may lose some of what was said. */
-async function until(isDone) {
-  for (let seconds = 0; seconds < 20 + 6 * TIMES && !(await isDone()); seconds += 1) await wait(1000);
+async function until(isDone, most = 20 + 6 * TIMES) {
+  for (let seconds = 0; seconds < most && !(await isDone()); seconds += 1) await wait(1000);
 }
 
 async function ownServers() {
@@ -199,15 +199,15 @@ async function realServers() {
   ends.push(() => peer.kill());
   const host = String(await new Promise((resolve) => peer.stdout.once("data", resolve))).trim();
   const address = await serves({ VOICE_STT_URL: `${host}/v1/audio/transcriptions`, VOICE_TTS_URL: `${host}/v1/audio/speech` });
-  const { stdout } = spawnSync("espeak-ng", ["-v", "en-us", "-s", "145", "--stdout", "What is next?"]);
-  // The head has 44 bytes. Behind the words it is quiet for ten seconds.
+  const { stdout } = spawnSync("espeak-ng", ["-v", "en-us", "-s", "145", "--stdout", "How much time is left?"]);
+  // The head has 44 bytes. Behind the words it is quiet for twenty seconds.
   const rate = stdout.readUInt32LE(24);
-  const file = Buffer.from(wavOf([Float32Array.from({ length: (stdout.length - 44) / 2 }, (_, index) => stdout.readInt16LE(44 + index * 2) / 32_768), new Float32Array(rate * 10)], rate));
+  const file = Buffer.from(wavOf([Float32Array.from({ length: (stdout.length - 44) / 2 }, (_, index) => stdout.readInt16LE(44 + index * 2) / 32_768), new Float32Array(rate * 20)], rate));
   const browser = await startBrowser(microphone(kept("words.wav", file)));
   try {
     const call = await calls(browser, address, WATCH, true);
     const times = Math.min(10, TIMES);
-    await until(async () => answers(await sent(browser), await begun(browser)).length >= times);
+    await until(async () => answers(await sent(browser), await begun(browser)).length >= times, 40 * times);
     say("espeak-ng and Moonshine: end of speech → first sound", spread(answers(await sent(browser), await begun(browser)).slice(0, times)));
     await hangUp(call);
   } finally {
