@@ -105,6 +105,8 @@ fn a_daemon_that_is_killed_takes_its_server_along_and_can_be_started_again() {
     let started: Value = serde_json::from_str(&bench.done(&["--json", "start"])).unwrap();
     let killed = Command::new("kill").args(["-9", &started["pid"].to_string()]).status().unwrap();
     assert!(killed.success());
+    // It dies in its own time.
+    until("the end of its lock", || fs::File::open(bench.path("daemon.lock")).is_ok_and(|lock| lock.try_lock().is_ok()));
     assert!(bench.refused(3, &["stop"]).contains("relay start"), "its lock is free, so it does not run");
     let said = bench.done(&["start"]);
     assert!(said.starts_with("The Relay daemon runs: pid "), "{said}");

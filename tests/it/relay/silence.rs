@@ -92,6 +92,7 @@ async fn a_first_message_at_night_is_held_and_a_persons_own_goes_with_what_is_be
     desk.post(other, "cancel").await;
     desk.app.advance(10 * 3_600);
     desk.delivered(id, 1).await;
+    desk.app.run_until_idle().await;
 }
 
 #[tokio::test]
@@ -108,6 +109,7 @@ async fn a_contact_who_writes_at_night_gets_the_first_message_and_the_answer() {
     desk.delivered(id, 1).await;
     desk.app.advance(4);
     desk.delivered(id, 3).await;
+    desk.app.run_until_idle().await;
 }
 
 #[tokio::test]
