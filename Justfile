@@ -57,6 +57,10 @@ bench:
 bench-page:
     node tests/page/bench.mjs
 
+# Measures calls with Law in Chromium, with the program of LEVEL3_BIN and its tour as a model that answers at once. On a quiet machine; five minutes.
+bench-voice:
+    node tests/page/voice-bench.mjs
+
 # Rebuilds the JavaScript engine from its sources; a test compares the sha256 with what is committed.
 engine:
     capabilities/engine/build.sh

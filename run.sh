@@ -377,7 +377,8 @@ run_tests() {
   need_rust
   need_postgres
   need_chromium
-  scripts/peers || say "NOT RUN: the story of OpenAI's Python client, which could not be installed; the reason is above"
+  have espeak-ng || add "$(manager)" espeak-ng || say "NOT RUN: the stories of real speech, which espeak-ng speaks; it could not be installed"
+  scripts/peers || say "NOT RUN: stories of programs from PyPI that could not be installed; the reason is above"
   scripts/python-component || say "NOT RUN: the stories of campaigns' Python scripts, whose component could not be built; the reason is above"
   say "running: cargo test --locked $*"
   cargo test --locked "$@"

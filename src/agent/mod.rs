@@ -21,7 +21,7 @@ use crate::domain::{Failure, FailureWords};
 use crate::executor::{Executor, RunningTurn, Worked};
 use crate::model::choice::ModelSource;
 use crate::model::{ModelError, ModelErrorKind};
-use crate::store::{Lease, NewStep, Store, StoreError, StoredStep};
+use crate::store::{Lease, NewStep, Standing, Store, StoreError, StoredStep};
 use crate::telemetry::Metrics;
 use crate::tools::Tools;
 
@@ -54,13 +54,13 @@ impl Agent {
         Self { executor, store, tools, models, clock, metrics, media, sizes: Sizes::default() }
     }
 
-    /// Works on a turn until it is over, or until `shutdown` asks for a checkpoint.
+    /// Works on a turn until it is over, or until `shutdown` asks for a checkpoint. It may have been `read` already where it stands.
     ///
     /// # Errors
     /// [`StoreError::LostLease`] if the turn is not ours any more or was stopped, or an error if
     /// the database does not answer. Then the turn can be taken up again.
-    pub async fn work(&self, lease: &Lease, shutdown: &CancellationToken) -> Result<Worked, StoreError> {
-        let Some(mut turn) = self.executor.begin(lease).await? else { return Ok(Worked::Ended) };
+    pub async fn work(&self, lease: &Lease, read: Option<Standing>, shutdown: &CancellationToken) -> Result<Worked, StoreError> {
+        let Some(mut turn) = self.executor.begin(lease, read).await? else { return Ok(Worked::Ended) };
         let time = self.executor.allowance(&turn);
         self.executor.within(time, lease, self.go_on(&mut turn, shutdown)).await
     }

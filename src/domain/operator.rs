@@ -4,13 +4,14 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::relay::{hides, plain_text};
 use super::turn::text_enum;
 use super::{ApprovalState, DecidingWords, Shown, TurnState, Words};
 
 /// The most bytes of the global context, as compact JSON.
 pub const MOST_CONTEXT: usize = 8 << 10;
-/// The most characters of the arguments that a question shows.
-const MOST_ARGUMENTS: usize = 2_500;
+/// The most characters of the arguments that a question shows: five messages of WhatsApp.
+const MOST_ARGUMENTS: usize = 20_000;
 
 text_enum! {
     /// The state of a task of the operator, as its person reads it.
@@ -142,13 +143,13 @@ pub fn ended_by(state: ApprovalState, tool: &str) -> Option<String> {
 /// A question, as its person reads it on the phone.
 pub fn question(task: i64, shown: &Shown, until: DateTime<Utc>) -> String {
     let Shown { tool, what, question, why, arguments, words, .. } = shown;
-    let arguments = serde_json::to_string_pretty(arguments).unwrap_or_default();
+    let arguments = written_out(&serde_json::to_string_pretty(arguments).unwrap_or_default());
     let cut = arguments.chars().count() > MOST_ARGUMENTS;
     let mut arguments: String = arguments.chars().take(MOST_ARGUMENTS).collect();
     if cut {
         arguments.push_str("\n… (cut: the page shows all of it)");
     }
-    let what = question.clone().unwrap_or_else(|| what.join(" "));
+    let (what, why) = (plain_text(&question.clone().unwrap_or_else(|| what.join(" "))), plain_text(why));
     let Words { approve, deny, .. } = words;
     let (yes, no) = (approve.first().map_or("CONFIRMAR", String::as_str), deny.first().map_or("CANCELAR", String::as_str));
     format!(
@@ -156,6 +157,18 @@ pub fn question(task: i64, shown: &Shown, until: DateTime<Utc>) -> String {
          (UTC) it is aborted.",
         until.format("%Y-%m-%d %H:%M")
     )
+}
+
+/// JSON on which everything that hides or turns text stands as its number: it means the same, and a person sees it.
+fn written_out(json: &str) -> String {
+    let mut shown = String::with_capacity(json.len());
+    for letter in json.chars() {
+        match hides(letter) {
+            true => letter.encode_utf16(&mut [0; 2]).iter().for_each(|unit| shown += &format!("\\u{unit:04x}")),
+            false => shown.push(letter),
+        }
+    }
+    shown
 }
 
 /// The answer to a second order: how many are before it.

@@ -1,6 +1,8 @@
 //! Tools as models see them, the calls that models ask for, and the outcomes of calls.
 
 use std::borrow::Cow;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,6 +19,32 @@ pub struct ToolSpec {
     pub description: String,
     /// JSON Schema of its arguments, an object schema.
     pub parameters: Value,
+}
+
+/// A tool as request after request offers it: shared by all of them, and measured once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SharedSpec(Arc<(ToolSpec, usize)>);
+
+impl SharedSpec {
+    /// The bytes of its name, its description and its schema.
+    pub fn bytes(&self) -> usize {
+        self.0.1
+    }
+}
+
+impl From<ToolSpec> for SharedSpec {
+    fn from(spec: ToolSpec) -> Self {
+        let bytes = spec.name.len() + spec.description.len() + spec.parameters.to_string().len();
+        Self(Arc::new((spec, bytes)))
+    }
+}
+
+impl Deref for SharedSpec {
+    type Target = ToolSpec;
+
+    fn deref(&self) -> &ToolSpec {
+        &self.0.0
+    }
 }
 
 /// A tool call as a model asked for it: a proposal, nothing more.

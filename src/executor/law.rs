@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 
 use super::{Executor, RunningTurn, review};
-use crate::domain::{Budget, Budgets, Context, Effect, Impact, Origin, Profile, TurnLimits, UPDATE_SCRIPT, Used};
+use crate::domain::{Budget, Budgets, Context, Effect, Grade, Impact, Origin, Profile, TurnLimits, UPDATE_SCRIPT, Used};
 use crate::governor::{self, RepeatedCall, Scope};
 use crate::store::{Beginning, Lease, NewReview, OpenCall, Standing, StoreError};
 
@@ -147,7 +147,8 @@ impl Executor {
         }
         let (classification, answered) = (&classification, reviewed.answered);
         tracing::info!(call = %open.call, tool, ?classification, answered, "the governor classified a proposal");
-        let review = NewReview { classification, answered, asked: &reviewed.asked };
+        let recorded = law.profile.operates && classification.risk == Grade::High;
+        let review = NewReview { classification, answered, recorded, asked: &reviewed.asked };
         self.store.classify_call(lease, open.call, review, self.clock.now()).await
     }
 }

@@ -17,7 +17,8 @@ use crate::domain::{CallsPerStep, Failure, HistoryEntry, Profile, Refusal, Refus
 use crate::model::choice::ModelSource;
 use crate::profiles::Profiles;
 use crate::store::{
-    CatalogueVersion, Lease, Meter, Metered, NewStep, OpenCall, SeenAtEnd, Standing, Store, StoreError, StoredStep, Wanted,
+    CatalogueVersion, Lease, Meter, Metered, NewStep, OpenCall, Reading, SeenAtEnd, Standing, Store, StoreError, StoredStep,
+    Wanted,
 };
 use crate::telemetry::Metrics;
 use crate::tools::{AfterCall, Tools};
@@ -125,13 +126,22 @@ pub struct Executor {
 }
 
 impl Executor {
-    /// Takes up the work on a turn. `None` if its profile is unknown here: then the turn has failed
-    /// with words that say so.
+    /// How much the first step of a turn reads, by the name of its profile.
+    pub fn reading(&self) -> Reading {
+        let (profiles, limits, clock) = (self.profiles.clone(), self.limits, Arc::clone(&self.clock));
+        Arc::new(move || {
+            let now = clock.now();
+            profiles.all().map(|profile| (profile.name, wanted(profile, limits, now, true))).collect()
+        })
+    }
+
+    /// Takes up the work on a turn; it may have been read already where it stands. `None` if its
+    /// profile is unknown here: then the turn has failed with words that say so.
     ///
     /// # Errors
     /// [`StoreError::LostLease`] if the turn is not ours any more, or an error if the database does
     /// not answer.
-    pub async fn begin<'a>(&self, lease: &'a Lease) -> Result<Option<RunningTurn<'a>>, StoreError> {
+    pub async fn begin<'a>(&self, lease: &'a Lease, read: Option<Standing>) -> Result<Option<RunningTurn<'a>>, StoreError> {
         let begun = self.clock.now();
         let profile = match self.profiles.get(&lease.profile) {
             Ok(profile) => profile,
@@ -142,7 +152,10 @@ impl Executor {
                 return Ok(None);
             }
         };
-        let mut standing = self.store.standing(lease, self.wanted(&profile, true)).await?;
+        let mut standing = match read {
+            Some(standing) => standing,
+            None => self.store.standing(lease, self.wanted(&profile, true)).await?,
+        };
         let profile_operates = profile.operates;
         let law = self.law(lease, profile, &mut standing).await?;
         let made = made_of_last_step(&standing);
@@ -172,9 +185,7 @@ impl Executor {
 
     /// How much a step of this profile reads.
     fn wanted(&self, profile: &Profile, begins: bool) -> Wanted {
-        let now = self.clock.now();
-        let todos = profile.tasks == TasksShown::Todos;
-        Wanted { history: law::shown_to(profile, self.limits).0, due: (now + DUE_SOON, TASKS_TOLD), todos, begins, now }
+        wanted(profile, self.limits, self.clock.now(), begins)
     }
 
     /// Carries out the open calls of a turn. `None` if all have their outcome, and the turn goes
@@ -275,6 +286,12 @@ impl Executor {
     fn aborts(&self, lease: &Lease, why: &str) -> bool {
         why == "limit" && self.profiles.get(&lease.profile).is_ok_and(|profile| profile.operates)
     }
+}
+
+/// How much a step of a profile reads.
+fn wanted(profile: &Profile, limits: TurnLimits, now: DateTime<Utc>, begins: bool) -> Wanted {
+    let todos = profile.tasks == TasksShown::Todos;
+    Wanted { history: law::shown_to(profile, limits).0, due: (now + DUE_SOON, TASKS_TOLD), todos, begins, now }
 }
 
 /// The number of calls of the last step that have their outcome, if some have none yet. Calls are

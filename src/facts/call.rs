@@ -77,17 +77,24 @@ pub struct ProposalClassified {
     pub classification: Classification,
     /// True when it gave an answer that could be read.
     pub answered: bool,
+    /// True if the action is recorded for that: one of the operator's whose risk is high.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub recorded: bool,
 }
 
 impl Fact for ProposalClassified {
     fn read(&self, to: &mut Reading<'_>) {
-        let Self { turn, call, classification, answered } = *self;
+        let Self { turn, call, classification, answered, recorded } = *self;
         to.rows(|_| [TOOL_CALLS.set(call, json!({ "classification": classification }))])
             .frame(|_| ServerFrame::Classified { call, turn, classification })
             .log(|_| {
                 let body = json!(classification);
                 let words = body.to_string();
-                [line("governor_output", body, words)]
+                let recording = recorded.then(|| {
+                    let file = format!("recordings/turn-{turn}/call-{call}.json");
+                    line("decision", json!({ "decision": "record", "recording": file }), format!("record, in {file}"))
+                });
+                [line("governor_output", body, words)].into_iter().chain(recording)
             })
             .print(|| {
                 let how = if answered { "classified" } else { "not classified, so the strictest is taken" };

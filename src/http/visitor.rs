@@ -143,7 +143,7 @@ impl Visitor {
         &self.house.doors.speech
     }
 
-    /// The names of the profiles with which they have a main conversation.
+    /// The names of the profiles with which they talk: they have a main conversation with each, and only these are in their list.
     pub(super) fn mains(&self) -> Vec<String> {
         self.house.doors.profiles.mains(self.role())
     }

@@ -65,7 +65,7 @@ pub(super) fn chat(request: &Request, model: &str, peer: RequestTarget, manner: 
         body["reasoning_format"] = "parsed".into();
     }
     if !request.tools.is_empty() {
-        let tool = |tool: &crate::domain::ToolSpec| {
+        let tool = |tool: &crate::domain::SharedSpec| {
             let mut function = json!({ "name": tool.name, "description": tool.description });
             if let Some(parameters) = schema::parameters(&tool.parameters, quirks.schema) {
                 function["parameters"] = parameters;

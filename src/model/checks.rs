@@ -292,7 +292,7 @@ async fn calling(client: &ChatClient) -> Check {
         Entry::System("You have one tool, ping. You answer every message by calling it.".into()),
         Entry::User("Call the tool ping with the word \"hello\" now.".into()),
     ];
-    match client.answer(Request { entries, tools: vec![tool], ..Request::default() }, &|_| {}).await {
+    match client.answer(Request { entries, tools: vec![tool.into()], ..Request::default() }, &|_| {}).await {
         Err(error) => Check::failed(WHAT, error.message),
         Ok(answer) => match answer.calls.as_slice() {
             [] => Check::failed(

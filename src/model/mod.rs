@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 
-use crate::domain::{CallRequest, Image, ModelInfo, Rate, ToolSpec, Usage};
+use crate::domain::{CallRequest, Image, ModelInfo, Rate, SharedSpec, Usage};
 use crate::store::Meter;
 
 pub use assemble::REPETITION;
@@ -83,7 +83,7 @@ pub struct Request {
     /// System entry first, then the conversation, oldest first.
     pub entries: Vec<Entry>,
     /// The tools the model may call; empty forbids calls.
-    pub tools: Vec<ToolSpec>,
+    pub tools: Vec<SharedSpec>,
     /// The most tokens of the answer, if it is to have fewer than the model may write.
     pub answer_tokens: Option<u32>,
     /// How freely it is to be written; `None`: as its provider does.
@@ -109,7 +109,7 @@ impl Request {
             Entry::UserWithImages { content, .. } | Entry::Tool { content, .. } => content.len(),
             Entry::Assistant { content, calls: asked } => content.len() + calls(asked),
         });
-        let tools = self.tools.iter().map(|tool| tool.name.len() + tool.description.len() + tool.parameters.to_string().len());
+        let tools = self.tools.iter().map(SharedSpec::bytes);
         entries.sum::<usize>() + tools.sum::<usize>()
     }
 

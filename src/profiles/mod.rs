@@ -57,6 +57,11 @@ impl Profiles {
         self.0.get(name).cloned().ok_or_else(unknown)
     }
 
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Profile> {
+        self.0.values().map(|profile| &**profile)
+    }
+
     /// The names of the profiles whose messages are counted.
     pub fn counted(&self) -> Vec<String> {
         self.0.values().filter(|profile| profile.counted).map(|profile| profile.name.to_owned()).collect()
@@ -85,7 +90,7 @@ impl Profiles {
         }
     }
 
-    /// The names of the profiles with which a user of this role has a main conversation.
+    /// The names of the profiles with which a user of this role talks, and so has a main conversation.
     pub fn mains(&self, role: UserRole) -> Vec<String> {
         let talks = |profile: &&Arc<Profile>| profile.audience.may_decide() && role.reaches(profile.open_to);
         self.0.values().filter(talks).map(|profile| profile.name.to_owned()).collect()

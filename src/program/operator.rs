@@ -85,10 +85,11 @@ fn run(command: OperatorCommand) -> anyhow::Result<ExitCode> {
     Ok(code)
 }
 
-/// Starts this program again in its place, with the same arguments.
+/// Starts this program again in its place, with the same arguments. The session of WhatsApp was put aside already, if that was asked for.
 fn again() -> ExitCode {
     let Ok(program) = std::env::current_exe() else { return ExitCode::FAILURE };
-    let error = Command::new(program).args(std::env::args_os().skip(1)).exec();
+    let arguments = std::env::args_os().skip(1).filter(|argument| argument != "--reset-whatsapp");
+    let error = Command::new(program).args(arguments).exec();
     super::failed(&anyhow::Error::new(CliError::Failed(format!("the operator could not start again: {error}"))))
 }
 

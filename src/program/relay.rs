@@ -13,24 +13,38 @@ use crate::clock::{SystemClock, SystemRandom};
 use crate::config::RelayEnvironment;
 use crate::telemetry;
 
+/// The exit code of a command that makes no sense.
+const WRONG_USE: u8 = 2;
+
 /// All that the command does, from its arguments to its exit code.
 pub fn relay() -> ExitCode {
-    let cli = RelayCli::parse();
+    let cli = match RelayCli::try_parse() {
+        Ok(cli) => cli,
+        // Wrong use, said to a program: the words alone, without the advice for people behind them.
+        Err(error) if error.use_stderr() && std::env::args_os().any(|argument| argument == "--json") => {
+            let whole = error.to_string();
+            let said = whole.split("\n\n").next().unwrap_or_default();
+            return refused(true, WRONG_USE, said.trim_start_matches("error: "));
+        }
+        Err(error) => error.exit(),
+    };
     let json = cli.json;
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_closed_output() => ExitCode::SUCCESS,
-        Err(error) => {
-            let (code, said) = (error.exit_code(), telemetry::chain(&error));
-            // There is nowhere else to report it.
-            let _ = if json {
-                writeln!(io::stderr(), "{}", json!({ "error": said, "exit_code": code }))
-            } else {
-                writeln!(io::stderr(), "relay: {said}")
-            };
-            ExitCode::from(code)
-        }
+        Err(error) => refused(json, error.exit_code(), &telemetry::chain(&error)),
     }
+}
+
+/// Says why a command was not done.
+fn refused(json: bool, code: u8, said: &str) -> ExitCode {
+    // There is nowhere else to report it.
+    let _ = if json {
+        writeln!(io::stderr(), "{}", json!({ "error": said, "exit_code": code }))
+    } else {
+        writeln!(io::stderr(), "relay: {said}")
+    };
+    ExitCode::from(code)
 }
 
 fn run(cli: RelayCli) -> Result<(), RelayCliError> {

@@ -25,8 +25,9 @@ use crate::clock::Clock;
 use crate::domain::{Failure, Origin};
 use crate::executor::{Executor, Worked, Worker};
 use crate::facts::Event;
+use crate::failpoint::{self, Point};
 use crate::memory;
-use crate::store::{Lease, Store, StoreError, Wanted};
+use crate::store::{Lease, Standing, Store, StoreError, TakenUp, Wanted};
 
 pub use heartbeat::Heartbeat;
 use in_hand::InHand;
@@ -113,6 +114,7 @@ impl Runner {
         // transaction holds at that moment, and if that is rolled back, nothing wakes: so each claim is followed by one look.
         let mut watchful = true;
         let mut tick = Box::pin(self.pause(LOOK_EVERY));
+        let mut taken = self.store.places().open(&self.owner, self.executor.reading());
         loop {
             if std::mem::take(&mut due) {
                 if !std::mem::replace(&mut watchful, true) {
@@ -128,9 +130,15 @@ impl Runner {
                     }
                 }
             }
+            self.store.places().set(self.places(&working));
             watchful |= self.unsettled.swap(false, Ordering::Relaxed) || self.store.signals().in_company();
             tokio::select! {
                 () = shutdown.cancelled() => break,
+                Some(taken) = taken.recv() => match taken.filter(|_| failpoint::hit(Point::AfterClaim).is_ok()) {
+                    Some(TakenUp { lease, standing }) => self.start(lease, standing, &mut working, &shutdown),
+                    // A turn may have become ours without our hearing of it.
+                    None => (astray, due) = (true, true),
+                },
                 () = self.store.signals().queue().notified(), if self.has_place(&working) => due = true,
                 () = self.store.gate().entered(), if !self.has_place(&working) => due = true,
                 Some(_) = working.join_next() => due = more,
@@ -150,16 +158,22 @@ impl Runner {
                 }
             }
         }
+        self.store.places().close();
         let drained = tokio::time::timeout(self.grace, async { while working.join_next().await.is_some() {} }).await;
+        let unbegun: Vec<_> =
+            std::iter::from_fn(|| taken.try_recv().ok()).flatten().map(|taken| (taken.lease.turn, taken.lease.fence)).collect();
         if drained.is_err() {
             tracing::info!(turns = working.len(), "ending before these turns reached a checkpoint; they go on at the next start");
-            let held = self.in_hand.all();
-            working.shutdown().await;
-            // These turns did not fail, so this take does not count. If the database cannot be
-            // told, it counts, and they go on all the same.
-            if let Err(error) = self.store.hand_back(&held, self.clock.now()).await {
-                tracing::warn!(%error, "could not give turns back");
-            }
+        }
+        let held: Vec<_> = self.in_hand.all().into_iter().chain(unbegun).collect();
+        working.shutdown().await;
+        if held.is_empty() {
+            return;
+        }
+        // These turns did not fail, so this take does not count. If the database cannot be
+        // told, it counts, and they go on all the same.
+        if let Err(error) = self.store.hand_back(&held, self.clock.now()).await {
+            tracing::warn!(%error, "could not give turns back");
         }
     }
 
@@ -192,11 +206,7 @@ impl Runner {
             let leases = self.store.claim_some(&self.owner, &gone, places, self.clock.now()).await?;
             let all = leases.len() < places;
             for lease in leases {
-                let (runner, shutdown) = (self.clone(), shutdown.clone());
-                let held = self.in_hand.take(&lease);
-                let span = tracing::info_span!("turn", turn = %lease.turn);
-                let work = async move { runner.see_through(&lease, held.lost(), &shutdown).await };
-                working.spawn(work.instrument(span));
+                self.start(lease, None, working, shutdown);
             }
             if all {
                 return Ok(false);
@@ -205,7 +215,16 @@ impl Runner {
         Ok(true)
     }
 
-    async fn see_through(&self, lease: &Lease, lost: &CancellationToken, shutdown: &CancellationToken) {
+    /// Begins the work on a turn in hand, which may have been `read` already where it stands.
+    fn start(&self, lease: Lease, read: Option<Standing>, working: &mut JoinSet<()>, shutdown: &CancellationToken) {
+        let (runner, shutdown) = (self.clone(), shutdown.clone());
+        let held = self.in_hand.take(&lease);
+        let span = tracing::info_span!("turn", turn = %lease.turn);
+        let work = async move { runner.see_through(&lease, read, held.lost(), &shutdown).await };
+        working.spawn(work.instrument(span));
+    }
+
+    async fn see_through(&self, lease: &Lease, read: Option<Standing>, lost: &CancellationToken, shutdown: &CancellationToken) {
         let worked = async {
             // The server died again and again in this call. Deaths between calls say nothing of the
             // turn.
@@ -217,7 +236,7 @@ impl Runner {
                 Origin::Message | Origin::Task | Origin::FollowUp | Origin::Cycle => {
                     match self.workers.get(lease.profile.as_str()) {
                         Some(worker) => worker.work(lease, shutdown).await,
-                        None => self.agent.work(lease, shutdown).await,
+                        None => self.agent.work(lease, read, shutdown).await,
                     }
                 }
             }
@@ -311,6 +330,7 @@ impl Runner {
                     tick.set(self.pause(SIGN_EVERY));
                     // Turns leave freed memory behind, which the program holds until somebody gives it back.
                     if self.in_hand.turns().is_empty() && std::mem::take(&mut worked) {
+                        self.store.rest();
                         tokio::task::spawn_blocking(memory::give_back);
                     }
                 }

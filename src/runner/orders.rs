@@ -10,7 +10,7 @@ use crate::store::{Lease, StoreError};
 impl Runner {
     /// Carries out the order that is this turn.
     pub(super) async fn carry_out(&self, lease: &Lease, shutdown: &CancellationToken) -> Result<Worked, StoreError> {
-        let Some(mut turn) = self.executor.begin(lease).await? else { return Ok(Worked::Ended) };
+        let Some(mut turn) = self.executor.begin(lease, None).await? else { return Ok(Worked::Ended) };
         let time = self.executor.allowance(&turn);
         let work = async {
             if let Some(worked) = self.executor.calls(&mut turn, shutdown).await? {

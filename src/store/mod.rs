@@ -3,12 +3,14 @@
 
 mod agent_sql;
 mod campaigns;
+mod connections;
 mod events;
 mod inside;
 mod lease;
 mod neighbours;
 mod open;
 mod operator;
+mod places;
 mod queue;
 mod rebuild;
 mod relay;
@@ -32,6 +34,7 @@ use crate::lasting::Lasting;
 use crate::postgres::logins::LoginError;
 use crate::postgres::{Relay, Repair};
 use crate::telemetry::Scrubber;
+use connections::Connections;
 
 pub use agent_sql::{AgentLogin, AgentSql, Gate, RowLimits, SqlEnd};
 pub use campaigns::{
@@ -41,6 +44,7 @@ pub use campaigns::{
 pub use lease::Lease;
 pub use neighbours::{Hint, Neighbours};
 pub use operator::{LastWords, OperatorTask, OperatorWords, RecordedAction, Unsaid};
+pub use places::{Places, Reading, TakenUp};
 pub use queue::accepting::{Accepted, NewMessage};
 pub use queue::answers::Question;
 pub use queue::approvals::{DecideError, NewApproval};
@@ -67,7 +71,7 @@ pub use things::attachments::NewImage;
 pub use things::breakdowns::NewBreakdown;
 pub use things::capabilities::{CapabilitySummary, CheckedComponent, RecordedCall};
 pub use things::capability_life::{KeptVersion, LifeError};
-pub use things::catalogue::{Catalogue, Listed};
+pub use things::catalogue::{Catalogue, Listed, ListedExternal};
 pub use things::finding::{DeleteError, ListPlace};
 pub use things::kv::KvOp;
 pub use things::mcp_servers::{McpServer, McpTool};
@@ -87,7 +91,7 @@ pub use voice::{VapiCall, VoiceError};
 /// The database for the rest of the program. Cheap to clone.
 #[derive(Clone)]
 pub struct Store {
-    pool: PgPool,
+    pool: Connections,
     agent: agent_sql::AgentPools,
     ears: PgPool,
     signals: Signals,
@@ -103,6 +107,7 @@ pub struct Store {
     writing: Writing,
     meters: Meters,
     catalogue: things::catalogue::Kept,
+    places: Places,
     users_of: theirs::KnownUsers,
 }
 
@@ -245,6 +250,16 @@ impl Store {
     pub async fn ping(&self) -> Result<(), StoreError> {
         sqlx::query!("SELECT 1 AS one").fetch_one(&self.pool).await?;
         Ok(())
+    }
+
+    /// The places of the runner of this server.
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// Lets connections go that were kept at hand for a busy moment.
+    pub fn rest(&self) {
+        self.pool.rest();
     }
 
     /// Ends all connections; further calls fail.

@@ -8,6 +8,7 @@ use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, Executor, PgPool, query, query_as, query_scalar};
 
 use super::agent_sql::AgentPools;
+use super::connections::{Connections, FRESH};
 use super::{Gate, Meters, Room, Signals, Store, Writing, neighbours};
 use crate::clock::Random;
 use crate::domain::relay::RelaySettings;
@@ -18,8 +19,6 @@ use crate::telemetry::Scrubber;
 
 /// A client-side deadline behind the agent login's own statement timeout of 15 s.
 const SQL_DEADLINE: Duration = Duration::from_secs(20);
-/// How long an idle connection counts as alive without a question.
-const FRESH: Duration = Duration::from_secs(1);
 /// Connections for each core. A turn has one only while a statement runs, and none while its model
 /// thinks; more of them only wait for each other, and each plans every statement for itself.
 const CONNECTIONS_A_CORE: usize = 4;
@@ -60,8 +59,9 @@ impl Store {
             writing: Writing::default(),
             meters: Meters::default(),
             catalogue: Default::default(),
+            places: Default::default(),
             users_of: Default::default(),
-            pool,
+            pool: Connections::new(pool),
             agent,
             ears: neighbours::ears(app),
             signals: Signals::new(),

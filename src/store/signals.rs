@@ -175,13 +175,13 @@ impl Signals {
     }
 
     /// Announces the events of one commit. `wakes` is false if the end of a turn among them lets no
-    /// other turn begin: then no runner here has to look for one.
+    /// other turn begin, or the turn that came was taken up at once: then no runner here has to look for one.
     pub(super) fn announce_all(&self, records: Vec<EventRecord>, wakes: bool) {
         for record in records {
             if let Event::TurnEnded(ended) = &record.event {
                 self.metrics.turn_ended(ended.state.as_str());
             }
-            if wakes || !matches!(record.event, Event::TurnEnded(_)) {
+            if wakes || !matches!(record.event, Event::TurnEnded(_) | Event::TurnQueued(_)) {
                 self.wake(record.event.kind());
             }
             if let Some(at) = due_by(&record.event) {

@@ -25,7 +25,7 @@ pub(super) struct EventRow {
 pub(super) struct Done<T> {
     pub(super) given: T,
     pub(super) records: Vec<EventRecord>,
-    /// False if the end of a turn lets no other turn begin.
+    /// False if no turn can be taken up because of it: one that ended lets no other begin, one that came was taken up at once.
     pub(super) wakes: bool,
 }
 

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::kit::Kit;
 use super::tool::{Act, CallCard, Doing, Executed, FoundTool, Prepared, Preparing, Source, Tool, ToolError, at_once};
-use crate::domain::{Effect, EffectClass, OperationKind, OperationState, Outcome, Refusal, RefusalCode, ToolSpec};
+use crate::domain::{Effect, EffectClass, OperationKind, OperationState, Outcome, Refusal, RefusalCode, SharedSpec, ToolSpec};
 use crate::failpoint::{self, Point};
 use crate::mcp;
 use crate::store::{Catalogue, Earlier, McpServer, McpTool, NewOperation, StoreError};
@@ -42,8 +42,8 @@ fn spec(tool: &McpTool) -> ToolSpec {
 }
 
 impl Source for External {
-    fn list(&self, catalogue: &Catalogue) -> Vec<ToolSpec> {
-        catalogue.external().map(spec).collect()
+    fn list(&self, catalogue: &Catalogue) -> Vec<SharedSpec> {
+        catalogue.external().map(|listed| listed.offer.get_or_init(|| spec(&listed.tool).into()).clone()).collect()
     }
 
     fn find<'a>(&'a self, _: &'a Kit, catalogue: &'a Catalogue, name: &'a str) -> BoxFuture<'a, FoundTool> {

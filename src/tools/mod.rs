@@ -24,7 +24,7 @@ use chrono::TimeDelta;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::domain::{CallRequest, Profile, ToolSpec};
+use crate::domain::{CallRequest, Profile, SharedSpec, ToolSpec};
 use crate::store::{CapabilitySummary, Catalogue, Store};
 use crate::telemetry::Metrics;
 
@@ -111,8 +111,8 @@ impl Tools {
 }
 
 /// The tools that every builder begins with, in their order.
-pub fn first() -> &'static [ToolSpec] {
-    static FIRST: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| kernel::tools().iter().map(|tool| tool.spec()).collect());
+pub fn first() -> &'static [SharedSpec] {
+    static FIRST: LazyLock<Vec<SharedSpec>> = LazyLock::new(|| kernel::tools().iter().map(|tool| tool.spec().into()).collect());
     &FIRST
 }
 

@@ -5,24 +5,24 @@ use std::sync::Arc;
 
 use super::kit::Kit;
 use super::tool::{Fixed, FoundTool, Registry, Sources, Tool};
-use crate::domain::{MCP_SEPARATOR, ToolSpec, Toolset};
+use crate::domain::{MCP_SEPARATOR, SharedSpec, Toolset};
 use crate::store::Catalogue;
 
 /// The tools that exist for a profile.
 #[derive(Clone, Debug, Default)]
 pub struct Offered {
     /// The tools that the program brings, in their order.
-    pub first: Vec<ToolSpec>,
+    pub first: Vec<SharedSpec>,
     /// The capabilities, in the order of their names.
-    pub capabilities: Vec<ToolSpec>,
+    pub capabilities: Vec<SharedSpec>,
     /// The tools of external servers, as the servers last listed them.
-    pub external: Vec<ToolSpec>,
+    pub external: Vec<SharedSpec>,
 }
 
 impl Registry {
     /// `first` exist for every builder; `named` only for profiles that name them.
     pub(super) fn new(kit: Kit, first: Vec<Arc<dyn Tool>>, named: Vec<Arc<dyn Tool>>, sources: Sources) -> Self {
-        let fixed = |named_only: bool| move |tool: Arc<dyn Tool>| Fixed { spec: tool.spec(), tool, named_only };
+        let fixed = |named_only: bool| move |tool: Arc<dyn Tool>| Fixed { spec: tool.spec().into(), tool, named_only };
         let fixed = first.into_iter().map(fixed(false)).chain(named.into_iter().map(fixed(true))).collect();
         Self { kit, fixed, sources }
     }
@@ -69,7 +69,7 @@ impl Registry {
         }
         let (mut capabilities, mut external) = (self.sources.capabilities.list(catalogue), self.sources.external.list(catalogue));
         // The program's own tool comes first if another has its name.
-        let there = |spec: &ToolSpec| toolset.has(&spec.name) && first.iter().all(|first| first.name != spec.name);
+        let there = |spec: &SharedSpec| toolset.has(&spec.name) && first.iter().all(|first| first.name != spec.name);
         capabilities.retain(there);
         external.retain(there);
         Offered { first, capabilities, external }
@@ -97,7 +97,7 @@ impl Offered {
     }
 
     /// All of them, in the order of the offer.
-    pub fn all(&self) -> impl Iterator<Item = &ToolSpec> {
+    pub fn all(&self) -> impl Iterator<Item = &SharedSpec> {
         self.first.iter().chain(&self.capabilities).chain(&self.external)
     }
 }

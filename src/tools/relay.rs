@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::kit::Kit;
 use super::tool::{Act, CallCard, Doing, Executed, FoundTool, Prepared, Preparing, Source, Tool, ToolError, at_once, read, spec};
 use crate::domain::relay::{ContactAddress, Instance, MOST_TEXT_OUT, RelayMessage, SaidBy, plain_text};
-use crate::domain::{DEFAULT_PROFILE, Effect, InstanceId, Outcome, RELAY, Refusal, Rule, ToolSpec};
+use crate::domain::{DEFAULT_PROFILE, Effect, InstanceId, Outcome, RELAY, Refusal, Rule, SharedSpec, ToolSpec};
 use crate::store::{Catalogue, CountedInstance, InstanceFilter, NewInstance, RelayError, StoreError};
 
 const DESCRIPTION: &str = "Have a sealed agent talk with a person outside, by messages. create: objective, contact (like +491701234567), todos. list; \
@@ -62,10 +62,10 @@ enum Ordered {
 }
 
 impl Source for RelaySource {
-    fn list(&self, catalogue: &Catalogue) -> Vec<ToolSpec> {
+    fn list(&self, catalogue: &Catalogue) -> Vec<SharedSpec> {
         let policy = catalogue.policy(DEFAULT_PROFILE);
         let on = policy.is_ok_and(|policy| matches!(policy.rules.get(RELAY), Some(Rule::Always | Rule::Ask)));
-        on.then(|| RelayTool.spec()).into_iter().collect()
+        on.then(|| RelayTool.spec().into()).into_iter().collect()
     }
 
     fn find<'a>(&'a self, _: &'a Kit, catalogue: &'a Catalogue, name: &'a str) -> BoxFuture<'a, FoundTool> {

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::arguments;
 use super::kit::Kit;
-use crate::domain::{CapabilityVersion, Effect, Finding, Outcome, Refusal, ShownCapability, ToolSpec, Toolset};
+use crate::domain::{CapabilityVersion, Effect, Finding, Outcome, Refusal, SharedSpec, ShownCapability, ToolSpec, Toolset};
 use crate::governor::{Permit, Policy, Proposal};
 use crate::store::{Catalogue, Lease, StoreError, TodoChanges, Unit};
 
@@ -48,7 +48,7 @@ pub trait Tool: Send + Sync {
 /// Tools that come and go while the program runs.
 pub trait Source: Send + Sync {
     /// All of them, as a model is offered them.
-    fn list(&self, catalogue: &Catalogue) -> Vec<ToolSpec>;
+    fn list(&self, catalogue: &Catalogue) -> Vec<SharedSpec>;
 
     /// The one of this name.
     ///
@@ -63,7 +63,7 @@ pub type FoundTool = Result<Option<Arc<dyn Tool>>, StoreError>;
 /// A tool that the program brings.
 #[derive(Clone)]
 pub(super) struct Fixed {
-    pub(super) spec: ToolSpec,
+    pub(super) spec: SharedSpec,
     pub(super) tool: Arc<dyn Tool>,
     /// True when it exists only for profiles that name it.
     pub(super) named_only: bool,

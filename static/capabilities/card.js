@@ -4,7 +4,6 @@ import { addressOf } from "../core/address.js";
 import { h } from "../core/dom.js";
 import { grantMarks } from "../core/format.js";
 import { shortTime } from "../core/times.js";
-import { exactNodes } from "../ui/exact.js";
 import { saidNodes } from "../ui/said.js";
 import { linePoints, tookText } from "./figures.js";
 import { capabilities as said } from "./words.js";
@@ -23,7 +22,7 @@ export class CapabilityCard extends HTMLElement {
     const off = enabled ? "" : h("span", { class: "off" }, said.disabled);
     this.replaceChildren(
       h("div", { class: "card-head" }, link, off, h("span", { class: "version" }, `v${version}`)),
-      description ? h("p", { class: "capability-said", dir: "auto" }, exactNodes(description)) : "",
+      description ? h("p", { class: "capability-said", dir: "auto" }, saidNodes(description)) : "",
       marks(grants),
       figures(entry.calls),
     );

@@ -3,6 +3,7 @@
 import { h } from "../core/dom.js";
 import { errorState, waitingFor } from "../ui/states.js";
 import { exactBlock, exactNodes, hiddenWarning } from "../ui/exact.js";
+import { saidNodes } from "../ui/said.js";
 import { button } from "../ui/button.js";
 import { tabs } from "../ui/tabs.js";
 import { actions } from "./actions.js";
@@ -54,7 +55,7 @@ export function capabilityDetail({ session, go, announce, signal }) {
     const tried = isLive ? [[said.try, tryPanel({ api, capability, signal, announce, changed: () => session.lists.load("capabilities") })]] : [];
     const panels = [...tried, [said.source, sourcePanel(capability)], [said.versions(capability.versions.length), versions.node], [said.tests(capability.tests.length), testsPanel({ api, capability, announce, signal })], [said.may, powers(capability)]];
     stats = h("div", { class: "detail-figures" });
-    node.replaceChildren(head, description ? h("p", { class: "capability-said", dir: "auto" }, exactNodes(description)) : "", stats, bar.node, note, tabs(name, panels, (panel) => panel === versions.node && versions.shown()));
+    node.replaceChildren(head, description ? h("p", { class: "capability-said", dir: "auto" }, saidNodes(description)) : "", stats, bar.node, note, tabs(name, panels, (panel) => panel === versions.node && versions.shown()));
     if (entry?.name === name) stats.replaceChildren(figures(entry.calls));
     if (focus) node.querySelector(`[data-action="${focus}"]`)?.focus();
   }

@@ -1,6 +1,6 @@
 // The conversation: one element a row, kept in step with the state, and the scrolling around it.
 
-import { h, icon, keyed } from "../core/dom.js";
+import { h, icon, keyed, sameFields } from "../core/dom.js";
 import { words } from "../core/words.js";
 import { followed } from "./followed.js";
 import { codeOnItsWay, elementOf, rowInSight } from "./row-elements.js";
@@ -17,11 +17,7 @@ const NONE = [];
 /** `<l3-messages>`: `data = { rows, hasEarlier, greeting, waits }`, `waits` the keys of approvals that wait; sends `load-earlier`. */
 export class Messages extends HTMLElement {
   connectedCallback() {
-    this.earlier = h(
-      "button",
-      { type: "button", class: "quiet earlier", hidden: true, onclick: () => this.askEarlier() },
-      words.talk.earlier,
-    );
+    this.earlier = h("button", { type: "button", class: "quiet earlier", hidden: true, onclick: () => this.askEarlier() }, words.talk.earlier);
     // A log is live by itself; here a status line of its own announces finished messages, so that deltas are not read out.
     this.list = h("div", {
       class: "rows",
@@ -48,6 +44,7 @@ export class Messages extends HTMLElement {
     this.scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
     this.list.addEventListener("click", (event) => this.opened(event), true);
     this.list.addEventListener("click", followed);
+    this.list.addEventListener("toggle", () => (this.opening = undefined), true);
     // Whatever changes heights (a card opened, a picture, the window): who was at the end stays there.
     const heights = new ResizeObserver(() => (this.sticks && this.toEnd(), this.grow()));
     for (const each of [this.page, this.scroller]) heights.observe(each);
@@ -59,6 +56,8 @@ export class Messages extends HTMLElement {
     this.waits = waits;
     this.earlier.hidden = !hasEarlier;
     this.showGreeting(rows.length === 0 ? greeting : undefined);
+    // More is written at the end: who let go of it by a press and still is there goes on with it.
+    if (!this.sticks && !sameFields(before.at(-1), rows.at(-1))) this.scrolled();
     const isOther = this.view.change(rows, this.sticks);
     this.show();
     const fresh = this.freshApproval();
@@ -74,8 +73,8 @@ export class Messages extends HTMLElement {
     const anchor = this.sticks || (!isMove && ANCHORS && this.scroller.scrollTop > 0) ? undefined : rowInSight(this.list, this.scroller);
     const top = anchor?.getBoundingClientRect().top;
     this.draw();
-    if (this.sticks) this.toEnd();
-    else if (anchor?.isConnected) this.hold(anchor.getBoundingClientRect().top - top, isMove);
+    // Who is at the end is taken along once the page is laid out: to ask how tall it is now would lay it out once more.
+    if (anchor?.isConnected) this.hold(anchor.getBoundingClientRect().top - top, isMove);
   }
 
   /**
@@ -199,8 +198,7 @@ export class Messages extends HTMLElement {
 
   showGreeting(text) {
     this.greeting.hidden = !text;
-    if (text && this.shownGreeting !== text)
-      this.greeting.replaceChildren(h("h2", {}, text.title), h("p", {}, text.body));
+    if (text && this.shownGreeting !== text) this.greeting.replaceChildren(h("h2", {}, text.title), h("p", {}, text.body));
     this.shownGreeting = text;
   }
 
@@ -217,19 +215,21 @@ export class Messages extends HTMLElement {
     this.lastTop = scrollTop;
     const atEnd = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
     // Only a movement upwards lets go: while text grows, the end moves away without anyone having scrolled.
-    if (atEnd) this.sticks = true;
+    if (atEnd && !this.opening?.isConnected) this.sticks = true;
     else if (up) this.sticks = false;
     if (this.sticks) this.newer.hidden = true;
     this.grow();
   }
 
   /** A part that a person opens stays under their eyes: the end may move away. */
-  opened(event) {
-    const row = rowAround(event.target);
+  opened({ target }) {
+    const row = rowAround(target);
     if (row) this.touched.set(row.shownRow.key, row);
-    if (!event.target.closest("summary, .show-all")) return;
+    const pressed = target.closest("a, summary, .show-all, [aria-pressed]");
+    if (!pressed || pressed.matches("a")) return;
     this.sticks = false;
-    requestAnimationFrame(() => requestAnimationFrame(() => this.scrolled()));
+    // The inside of a part is made with its `toggle`, which comes some frames later on a busy machine: until then it still ends where it did.
+    if (pressed.matches("summary")) this.opening = pressed.parentElement;
   }
 
   /** Goes to the end and stays there. */

@@ -6,9 +6,9 @@ import { operationLine } from "../core/format.js";
 import { words } from "../core/words.js";
 import { exactNodes } from "../ui/exact.js";
 import { iconOf } from "../ui/icons.js";
+import { saidNodes } from "../ui/said.js";
 import { actionButton, problemLine } from "../ui/section.js";
 import { doing, kindWord, saidOf, stepsLine } from "./step-words.js";
-import { ticked } from "./ticked.js";
 import "./answer.js";
 import "./tool-card.js";
 
@@ -70,7 +70,7 @@ class Unknown extends HTMLElement {
     this.setAttribute("role", "note");
     this.replaceChildren(
       h("p", { class: "unknown-title" }, iconOf("warning"), words.steps.unknownTitle),
-      ...(asked.length > 0 ? [h("p", {}, ticked(words.steps.unknownWhat(name))), h("ul", {}, asked)] : [h("p", { dir: "auto" }, `${kindWord({ name })}: `, ticked(said))]),
+      ...(asked.length > 0 ? [h("p", {}, saidNodes(words.steps.unknownWhat(name))), h("ul", {}, asked)] : [h("p", { dir: "auto" }, `${kindWord({ name })}: `, saidNodes(said))]),
       h("p", {}, words.steps.unknownDo, " ", h("button", { type: "button", class: "quiet", onclick: write }, words.steps.unknownAsk)),
     );
   }

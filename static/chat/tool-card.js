@@ -9,9 +9,9 @@ import { words } from "../core/words.js";
 import { chunks, codeBlock } from "../ui/code.js";
 import { exactNodes } from "../ui/exact.js";
 import { iconOf } from "../ui/icons.js";
+import { saidNodes } from "../ui/said.js";
 import { RowsTable } from "../ui/table.js";
 import { cutText } from "./cut-text.js";
-import { ticked } from "./ticked.js";
 import { doing, kindWord, saidOf } from "./step-words.js";
 
 await styles(import.meta.url, "steps.css", "tools.css", "approval.css");
@@ -30,7 +30,7 @@ export class ToolCard extends HTMLElement {
     this.dataset.state = row.state;
     this.dataset.came = came;
     this.name.textContent = kindWord(row);
-    this.said.replaceChildren(...ticked(saidOf({ ...row, came })));
+    this.said.replaceChildren(...saidNodes(saidOf({ ...row, came })));
     this.asked.textContent = doing(row);
     this.took.textContent = duration(row.outcome?.ms);
     this.state.textContent = QUIET.has(came) ? "" : words.steps.came[came];

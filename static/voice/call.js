@@ -51,8 +51,8 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
       if (live === own) {
         live = undefined;
         // A refusal of the server is told by who called.
-        move("fail", { error: error.status === undefined ? "connection" : undefined });
-        move("end", { ended: error.status === undefined ? undefined : error.message });
+        move("fail");
+        move("end", error.status === undefined ? { error: "connection" } : { ended: error.message });
       }
       throw error;
     }
@@ -126,11 +126,11 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
     over(own, "end", isSpent || line?.call ? error.message : said.ended, isSpent);
   }
 
-  /** The session was lost: once it is begun anew by itself. */
-  function again(own) {
+  /** The session was lost: once it is begun anew by itself. `takeOver`: to the server it may still go on. */
+  function again(own, takeOver = false) {
     const { adapter, where, host } = own;
     over(own, "end", said.reconnecting);
-    return begin({ adapter, where, host, isAgain: true }).catch(() => show({ ended: said.ended }));
+    return begin({ adapter, where, host, takeOver, isAgain: true }).catch(() => show({ ended: said.ended }));
   }
 
   function heard(own, { text, isFinal, confidence, isOver }) {
@@ -185,8 +185,12 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
       show({ error: "server", problem: message });
       return;
     }
-    if (code === "ended") {
-      // The other end hung up. The server knows, or hears of it now.
+    if (code === "lost" && !own.isAgain) {
+      again(own, true);
+      return;
+    }
+    if (code === "ended" || code === "lost") {
+      // The other end hung up, or its line broke twice. The server knows, or hears of it now.
       over(own, "end", said.ended);
       api.end(own.call, false).catch(() => undefined);
       return;

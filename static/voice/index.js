@@ -45,6 +45,7 @@ function make({ session, announce, isMember }) {
   document.querySelector("l3-dock").before(indicator.node);
   let problem;
   let ended;
+  let wasLost = false;
   let permission;
   let known = {};
   let servers;
@@ -64,6 +65,9 @@ function make({ session, announce, isMember }) {
     indicator.show(view, panels.size > 0);
     if (view.ended && view.ended !== ended && panels.size === 0) toast(view.ended);
     ({ ended } = view);
+    const isLost = view.state === "error" && view.error === "connection";
+    if (isLost && !wasLost) toast(said.connection, { undo: said.retry, action: start });
+    wasLost = isLost;
     if (view.error === "denied") whenAllowed(start);
   }
 

@@ -5,6 +5,9 @@
 const PLAYABLE = "playable";
 const LISTENING = "listening";
 
+/** Daily's reasons for which a room is over for good. After any other one the line broke. */
+const OVER = new Set(["ejected", "exp-room", "exp-token", "end-of-life"]);
+
 /** True if this browser can join a room. */
 export const canJoin = (from = globalThis) => Boolean(from.RTCPeerConnection && from.navigator?.mediaDevices?.getUserMedia);
 
@@ -44,6 +47,7 @@ function read(data) {
 export function createVapiVoice({ room, load, tell, play = playTrack }) {
   let call;
   let isOver = false;
+  let isHeard = false;
   let silences = [];
   let isSpeaking = false;
   let last = "";
@@ -79,6 +83,7 @@ export function createVapiVoice({ room, load, tell, play = playTrack }) {
     const message = read(data);
     if (isOver || message === undefined || message === null) return;
     if (message === LISTENING) {
+      isHeard = true;
       change("active");
       return;
     }
@@ -110,7 +115,7 @@ export function createVapiVoice({ room, load, tell, play = playTrack }) {
       call.on("track-started", started);
       call.on("app-message", told);
       call.on("camera-error", ({ error }) => fail(codeOf(error)));
-      call.on("error", ({ error }) => fail(codeOf(error)));
+      call.on("error", ({ error }) => fail(!isHeard ? codeOf(error) : OVER.has(error?.type) ? "ended" : "lost"));
       call.on("left-meeting", () => fail("ended"));
       call.on("participant-left", ({ participant }) => !participant.local && fail("ended"));
       await call.join({ url: room.url, ...(room.token && { token: room.token }), subscribeToTracksAutomatically: false });

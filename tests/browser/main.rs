@@ -10,6 +10,7 @@ mod images;
 mod lines;
 mod panel;
 mod places;
+mod real_speech;
 mod relay;
 mod search;
 mod speech;

@@ -1,6 +1,7 @@
 //! kill -9 of the real process, with an embedded Postgres of its own.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -227,5 +228,60 @@ async fn what_was_approved_a_moment_before_kill_9_happens_after_it_and_once() {
     let server = started(&data, &model, &peer).await;
     assert_eq!(kinds(&whole(&server).await).last().unwrap(), "turn completed");
     each_happened_once(&names, &server, &model, &peer).await;
+    assert_eq!(server.terminate().await, Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn kill_9_in_the_middle_of_a_call_keeps_its_minutes_and_its_question() {
+    const NOBODY: &str = "http://127.0.0.1:9";
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    // The tour plays Law.
+    let settings = [("OLLAMA_BASE_URL", NOBODY), ("LMSTUDIO_BASE_URL", NOBODY), ("LLAMACPP_BASE_URL", NOBODY)];
+    let ask = async |server: &Server, method: Method, path: &str, body: Value| {
+        ask_at(&format!("http://{}/api/voice{path}", server.address), method, Some(body)).await
+    };
+    let begin = async |server: &Server| {
+        let (status, begun) = ask(server, Method::POST, "/calls", json!({"adapter": "browser"})).await;
+        assert_eq!(status, 200, "{begun}");
+        let call = begun["call"].as_i64().unwrap();
+        assert_eq!(ask(server, Method::POST, &format!("/calls/{call}/beat"), json!({})).await.1["state"], "active");
+        (call, begun["conversation"].clone())
+    };
+    let say = |words: &str, call: i64| json!({"type": "message", "content": words, "profile": "law", "call": call});
+
+    let server = Server::start(&data, &settings).await;
+    let began = Instant::now();
+    let (mut talking, law) = begin(&server).await;
+    let connected = Instant::now();
+    let mut client = Client::connect(server.address).await;
+    client.send(say("add buy milk", talking)).await;
+    assert_eq!(client.asked().await["tool"], "createTask");
+    assert_eq!(ask(&server, Method::POST, &format!("/calls/{talking}/beat"), json!({})).await.0, 200);
+    let heard_of = connected.elapsed();
+    server.kill().await;
+
+    let server = Server::start(&data, &settings).await;
+    // The page beats again: the call goes on, or it was silent for too long and the page begins it anew, once.
+    let (status, told) = ask(&server, Method::POST, &format!("/calls/{talking}/beat"), json!({})).await;
+    if status != 200 {
+        assert_eq!((status, &told["error"]), (410, &json!("Call ended")));
+        (talking, _) = begin(&server).await;
+    }
+    let mut client = Client::connect(server.address).await;
+    client.send(json!({"type": "resume", "after": 0, "conversation": law})).await;
+    client.asked().await;
+    client.send(say("go ahead", talking)).await;
+    client.turn().await;
+    let (_, waiting) = ask_at(&format!("http://{}/api/approvals", server.address), Method::GET, None).await;
+    let milk = waiting["approvals"].as_array().unwrap().iter().find(|approval| approval["tool"] == "createTask").unwrap().clone();
+    assert_eq!((&milk["state"], &milk["channel"]), (&json!("approved"), &json!("voice")), "{milk}");
+    ask(&server, Method::DELETE, &format!("/calls/{talking}"), json!({})).await;
+    let (_, line) = ask(&server, Method::GET, "", Value::Null).await;
+    let counted = Duration::from_secs(3600 - line["seconds_left"].as_u64().unwrap());
+    assert!(
+        counted + Duration::from_secs(10) >= heard_of && counted <= began.elapsed() + Duration::from_secs(1),
+        "{counted:?} of {heard_of:?}"
+    );
     assert_eq!(server.terminate().await, Some(0));
 }

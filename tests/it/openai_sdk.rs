@@ -38,9 +38,9 @@ fn says(body: &Value) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_python_client_talks_to_the_agent() {
     // `scripts/peers` puts it beside what cargo builds.
-    let python = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("peers").join("bin/python");
+    let python = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("peers").join("openai/bin/python");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let wanted = std::fs::read(root.join("tests/peers/requirements.txt")).unwrap();
+    let wanted = std::fs::read(root.join("tests/peers/openai_requirements.txt")).unwrap();
     let has = std::fs::read(python.with_file_name("../requirements.txt")).unwrap_or_default();
     if has != wanted {
         // Past the test harness, which would hide the output of a test that passes.

@@ -263,14 +263,24 @@ async fn an_assistant_of_the_dashboard_signs_in_its_own_way() {
     api::ask(&vapi.app, Method::PUT, "/api/secrets/SHARED", Some(json!({"value": "shared-secret"}))).await;
     let made = vapi.made().await;
     let path = format!("/voice/vapi/{}/events", made.call);
-    let body = json!({"message": {"type": "status-update", "status": "queued"}}).to_string();
+    let of = |id: &str| json!({"message": {"type": "status-update", "status": "queued", "call": {"id": id}}}).to_string();
+    let body = of("7420f27a");
     let at = vapi.app.now().timestamp_millis().to_string();
-    let mut mac = Hmac::<Sha256>::new_from_slice(b"shared-secret").unwrap();
-    mac.update(format!("{at}.{body}").as_bytes());
-    let digest = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, mac.finalize().into_bytes());
+    let digest_of = |body: &str| {
+        let mut mac = Hmac::<Sha256>::new_from_slice(b"shared-secret").unwrap();
+        mac.update(format!("{at}.{body}").as_bytes());
+        base64::Engine::encode(&base64::prelude::BASE64_STANDARD, mac.finalize().into_bytes())
+    };
+    let digest = digest_of(&body);
     assert_eq!(vapi.post(&path, &[("x-hub", &digest), ("x-time", &at)], &body).await.0, 401, "the prefix is missing");
     let signature = format!("sha256={digest}");
     assert_eq!(vapi.post(&path, &[("x-hub", &signature), ("x-time", &at)], &body).await.0, 200);
+    // The secret is one for all calls of the assistant, so a message that was caught is no message of another one.
+    for caught in [of("another"), json!({"message": {"type": "status-update", "status": "ended"}}).to_string()] {
+        let signature = format!("sha256={}", digest_of(&caught));
+        assert_eq!(vapi.post(&path, &[("x-hub", &signature), ("x-time", &at)], &caught).await, (401, String::new()), "{caught}");
+        assert_eq!(vapi.post(&path, &[("x-vapi-secret", "shared-secret")], &caught).await.0, 401, "{caught}");
+    }
     assert_eq!(vapi.post(&path, &[("x-vapi-secret", "shared-secret")], &body).await.0, 200);
     assert_eq!(vapi.post(&path, &[("x-vapi-secret", "shared-secre")], &body).await.0, 401);
     api::ask(&vapi.app, Method::DELETE, &format!("/api/voice/calls/{}", made.call), None).await;
@@ -434,7 +444,17 @@ async fn a_call_lasts_no_longer_than_the_minutes_and_its_secrets_outlive_a_resta
     vapi.app.start_again().await;
     vapi.app.script([text("Still here.")]);
     assert_eq!(vapi.asks(&made, &["are you there"]).await, "Still here.");
+    for _ in 0..11 {
+        vapi.app.advance(10);
+        assert_eq!(vapi.beat(made.call).await.0, 200);
+    }
+    vapi.app.advance(2);
     assert_eq!(vapi.tells(&made, json!({"type": "status-update", "status": "ended"})).await.0, 200);
+    // Eight seconds are left: a call of Vapi's would be longer.
+    let asked = vapi.peer.arrived().len();
+    let (status, told) = vapi.begin().await;
+    let short = "Fewer than 10 seconds of voice are left this month, and Vapi makes no shorter call.";
+    assert_eq!((status, &told["error"], vapi.peer.arrived().len()), (429, &json!(short), asked));
     vapi.app.check_replay().await;
 }
 

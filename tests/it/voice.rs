@@ -160,6 +160,21 @@ async fn at_the_end_of_the_minutes_a_call_is_warned_and_ended_and_the_next_one_r
 }
 
 #[tokio::test]
+async fn a_call_in_the_last_half_minute_is_warned_at_once() {
+    let app = TestApp::start().await;
+    let line = Line(&app);
+    has_talked(&app, 3570).await;
+    let call = line.connected().await;
+    let left = line.line().await["call"].clone();
+    assert_eq!((&left["seconds_left"], &left["warned"]), (&json!(30), &json!(true)));
+    line.beats(call, 2).await;
+    app.advance(10);
+    app.until(OPEN, 0).await;
+    assert_eq!((app.count(SECONDS).await, line.beat(call).await), (3600, (410, json!({"error": USED_UP}))));
+    assert_eq!(line.begin(false).await, (429, json!({"error": USED_UP})));
+}
+
+#[tokio::test]
 async fn a_call_over_the_end_of_a_month_counts_in_both() {
     let app = TestApp::start().await;
     let line = Line(&app);

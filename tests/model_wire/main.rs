@@ -55,7 +55,7 @@ pub fn client_of(provider: &str, model: &str, base_url: &str) -> ChatClient {
 pub fn request() -> Request {
     let parameters = json!({ "type": "object", "properties": { "query": { "type": "string" } }, "required": ["query"] });
     let tool = ToolSpec { name: "execute_sql".into(), description: "Runs one SQL statement.".into(), parameters };
-    Request { entries: vec![Entry::System("s".into()), Entry::User("u".into())], tools: vec![tool], ..Request::default() }
+    Request { entries: vec![Entry::System("s".into()), Entry::User("u".into())], tools: vec![tool.into()], ..Request::default() }
 }
 
 /// Asks once; gives the outcome and the text that was streamed.

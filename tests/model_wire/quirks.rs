@@ -33,7 +33,12 @@ fn tools() -> Vec<ToolSpec> {
 
 /// The body that a model of a provider is sent.
 async fn sent(provider: &str, model: &str) -> Value {
-    sent_for(provider, model, Request { entries: conversation(), tools: tools(), ..Request::default() }).await
+    sent_for(
+        provider,
+        model,
+        Request { entries: conversation(), tools: tools().into_iter().map(Into::into).collect(), ..Request::default() },
+    )
+    .await
 }
 
 /// The same for any request.
@@ -181,7 +186,13 @@ async fn a_server_that_would_escape_calls_of_the_past_gets_them_as_text() {
         server.says_beside("/apply-template", json!({ "prompt": prompt }));
         let client = client_of("custom", "qwen", &server.base_url());
         client.prepare().await;
-        ask(&client, Request { entries: conversation(), tools: tools(), ..Request::default() }).await.0.unwrap();
+        ask(
+            &client,
+            Request { entries: conversation(), tools: tools().into_iter().map(Into::into).collect(), ..Request::default() },
+        )
+        .await
+        .0
+        .unwrap();
         let asked = server.asked.lock().unwrap()[0].clone();
         assert_eq!((asked.contains(r#""tool_calls""#), asked.contains("<tool_call>")), (!tagged, tagged), "{asked}");
     }

@@ -68,7 +68,9 @@ test("the_code_of_a_conversation_is_asked_for_at_once_where_something_was_said_b
   const unsaid = begun(true).links;
   assert.ok(unsaid.includes("modulepreload /s/0/chat/index.js") && unsaid.includes("preload /s/0/chat/messages.css"), "Chat itself is needed");
   assert.deepEqual(unsaid.filter((link) => /answer|markdown|vendor/.test(link)), [], "nothing was said yet");
-  assert.deepEqual(begun(true, { settings: { begun: true }, hash: "#tasks" }).links, [], "another place");
+  const elsewhere = begun(true, { settings: { begun: true }, hash: "#tasks" }).links;
+  assert.ok(elsewhere.includes("modulepreload /s/0/core/session.js"), "the shell is needed in every place");
+  assert.deepEqual(elsewhere.filter((link) => link.includes("/chat/")), [], "another place");
 });
 
 /** Tells the server when the page has been read, while the sheet is still missing. */
@@ -117,7 +119,8 @@ test("a_foot_is_asked_for_when_the_code_of_its_answer_is_there", { skip }, async
     await browser.go(server.address);
     await browser.waitFor(`return document.querySelector("[data-testid=turn-foot]") !== null`);
     const [answer, reader, foot] = ["answer.js", "blocks.js", "turn-foot.js"].map((name) => asked.indexOf(name));
-    assert.ok(answer >= 0 && answer < reader && reader < foot, `${answer} ${reader} ${foot}`);
+    // Requests of one moment may come in any order: these two do, and the foot is asked for when both are there.
+    assert.ok(answer >= 0 && reader >= 0 && foot > Math.max(answer, reader), `${answer} ${reader} ${foot}`);
   } finally {
     server.end();
   }

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { serveTalk, turnFrames } from "./support/talk.mjs";
 import { skip, startBrowser } from "./support/webdriver.mjs";
+import { workedFrames } from "./support/worked.mjs";
 
 const options = { skip, timeout: 120_000 };
 let browser;
@@ -101,4 +102,63 @@ test("rows_that_change_places_move_around_the_one_with_the_focus", options, asyn
       done(told);
     }, (error) => done(String(error)));`);
   assert.deepEqual(order, [["dabc", true], ["bad", true], ["xdyab", true], ["d", true], ["zd", true]]);
+});
+
+/** Lets `toggle` come when the test says so: a busy machine draws some frames before it. */
+const HELD = `
+  window.toggled = [];
+  addEventListener("toggle", (event) => {
+    if (!event.isTrusted) return;
+    event.stopImmediatePropagation();
+    window.toggled.push(event.target);
+  }, true);`;
+const frames = (count) => browser.later(`const [count, done] = arguments; const next = (left) => (left === 0 ? done() : requestAnimationFrame(() => next(left - 1))); next(count)`, count);
+const isInSight = () => browser.js(`const { top, bottom } = document.activeElement.getBoundingClientRect(); return document.activeElement !== document.body && top >= 0 && bottom <= innerHeight`);
+
+const WITH_ROWS = "l3-steps:has(l3-tool[data-tool=roman])";
+
+/** Opens the steps of the first turn, with the focus on the step with rows; the conversation is at its end. */
+async function toStep(t) {
+  const server = await open(t, workedFrames());
+  await focus(`${WITH_ROWS} > details > summary`);
+  await browser.keys("\uE007");
+  await focus(`${WITH_ROWS} l3-tool:first-child > details > summary`);
+  await browser.waitFor(`const [scroller] = document.querySelectorAll(".scroller"); return scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 60`);
+  return server;
+}
+
+test("a_step_that_is_opened_stays_in_sight_although_its_inside_comes_late", options, async (t) => {
+  const server = await toStep(t);
+  await browser.js(HELD);
+  await browser.keys("\uE007");
+  await browser.waitFor(`return window.toggled.length === 1`);
+  await frames(3);
+  server.delta(3, "More is written.");
+  await frames(3);
+  await browser.js(`window.toggled[0].dispatchEvent(new Event("toggle"))`);
+  await browser.waitFor(`return document.querySelector(".rows-table tbody tr") !== null`);
+  await frames(3);
+  assert.ok(await isInSight());
+});
+
+test("a_chart_that_comes_late_moves_nothing_that_was_pressed_and_what_is_written_at_the_end_is_followed", options, async (t) => {
+  const server = await toStep(t);
+  await browser.keys("\uE007");
+  await focus("[data-testid=chart-open]");
+  await browser.js(`const [scroller] = document.querySelectorAll(".scroller"); scroller.scrollTop = scroller.scrollHeight`);
+  await frames(3);
+  await focus("[data-testid=chart-open]");
+  const place = () => browser.js(`return document.activeElement.getBoundingClientRect().top`);
+  const before = await place();
+  await browser.keys(" ");
+  await browser.waitFor(`return document.querySelector(".chart-canvas canvas[role=img]") !== null`);
+  await frames(3);
+  assert.equal(await place(), before);
+  await browser.keys(" ");
+  await browser.waitFor(`return document.querySelector(".rows-chart-host").hidden`);
+  const isAtEnd = `const [scroller] = document.querySelectorAll(".scroller"); return scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 2`;
+  await browser.waitFor(isAtEnd);
+  for (const frame of turnFrames(3, "And now?", "Now too.\n\n".repeat(40))) server.record(frame);
+  await browser.waitFor(`return document.querySelectorAll("l3-foot").length === 3`);
+  await browser.waitFor(isAtEnd);
 });

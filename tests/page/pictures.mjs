@@ -5,7 +5,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fillCampaigns, fillOperator, fillRelay } from "./support/fill.mjs";
-import { openScreen, PHONE_SCREENS, SCREENS } from "./support/screens.mjs";
+import { openScreen, PHONE_SCREENS, SCREENS, VOICE_SCREENS } from "./support/screens.mjs";
+import { EARS, handsOf } from "./support/voice.mjs";
 import { startBrowser } from "./support/webdriver.mjs";
 
 const [address, folder, format = "webp", only = ""] = process.argv.slice(2);
@@ -48,12 +49,12 @@ async function fill(place, at, path, has, work) {
   if (has(answer).length === 0) Object.assign(places, await work(at));
 }
 
-async function take(screens, { suffix = "", from = address } = {}) {
+async function take(screens, { suffix = "", from = address, extra = suffix || from !== address ? [] : PHONE_SCREENS } = {}) {
   for (const theme of ["light", "dark"]) {
     await browser.media({ "prefers-color-scheme": theme, "prefers-reduced-motion": "reduce" });
     for (const [name, size] of Object.entries(SIZES)) {
       await browser.size(...size);
-      const shown = name === "phone" && from === address && !suffix ? [...screens, ...PHONE_SCREENS] : screens;
+      const shown = name === "phone" ? [...screens, ...extra] : screens;
       for (const screen of shown.filter((each) => each.name.includes(only) && !SAME.includes(each.name))) {
         await opened(from, { ...screen, hash: places[screen.name] ?? screen.hash });
         // The rows of answers are loaded with the first of them.
@@ -63,6 +64,38 @@ async function take(screens, { suffix = "", from = address } = {}) {
       }
     }
   }
+}
+
+/** What is said in calls with Law before there are pictures of them: a task, an answer, and a timer that runs. */
+async function talk() {
+  const { is, says, press } = handsOf(() => browser);
+  await openScreen(browser, address, { hash: "#assistant", steps: [] });
+  await browser.js(EARS);
+  await press("[data-testid=talk-law]");
+  await says("[data-testid=voice-state]", "Law listens");
+  await browser.js(`window.hear("add buy milk", true)`);
+  await says(".talking", "Should I create a task called");
+  await browser.js(`window.hear("go ahead", true)`);
+  await says(".talking", "Created the task");
+  await browser.js(`window.hear("timer 25 minutes", true)`);
+  await is(`document.querySelector("l3-dock l3-timer") !== null`);
+  await press("[data-testid=voice-end]");
+  await says("[data-testid=voice-state]", "Call ended");
+}
+
+/** Gives the tier of the owner so many minutes of voice. */
+const allow = (minutes) => fetch(new URL("/api/tiers/paid", address), { method: "PUT", headers: { "content-type": "application/json" }, body: JSON.stringify({ messages_per_day: 500, voice_minutes_per_month: minutes }) });
+
+/** Pictures of calls, which are last: a timer runs in them. */
+async function takeCalls() {
+  const wanted = VOICE_SCREENS.filter(({ name }) => name.includes(only));
+  if (wanted.length === 0) return;
+  await talk();
+  for (const screen of wanted) {
+    await allow(screen.voice ?? 60);
+    await take([screen], { extra: [] });
+  }
+  await allow(60);
 }
 
 /** Says it as a person does, and waits until the turn is over. */
@@ -84,6 +117,7 @@ try {
   }
   await fill("relay", address, "/api/relay/instances", ({ instances }) => instances, fillRelay);
   await take(SCREENS.filter((screen) => !isWorked(screen)));
+  await takeCalls();
   if (worked) {
     await fill("operator", worked, "/api/operator/tasks", ({ tasks }) => tasks, fillOperator);
     await fill("campaign", worked, "/api/campaigns", ({ campaigns }) => campaigns, fillCampaigns);

@@ -219,6 +219,24 @@ test("a_call_that_was_lost_is_begun_again_once", async () => {
   assert.deepEqual([calls.view().state, calls.view().ended], ["idle", said.ended]);
 });
 
+test("a_line_that_broke_takes_the_call_over_once_and_then_it_is_over", async () => {
+  const { calls, asked, listeners, voices } = await connected();
+  listeners.error("lost");
+  await settle();
+  assert.deepEqual([calls.view().state, voices.map(({ isOn }) => isOn)], ["active", [false, true]]);
+  assert.deepEqual(asked.slice(2), [["begin", "browser", true], ["beat", 42]], "to the server the first one goes on until then");
+  listeners.error("lost");
+  await settle();
+  assert.deepEqual([calls.view().state, calls.view().ended, asked.at(-1)], ["idle", said.ended, ["end", 42, false]]);
+  // Without the server there is nothing to go on with.
+  let isThere = true;
+  const gone = await connected({ begin: () => (isThere ? Promise.resolve({ call: 50, conversation: LAW, seconds_left: 9, beat_seconds: 10 }) : Promise.reject(new Error("fetch failed"))) });
+  isThere = false;
+  gone.listeners.error("lost");
+  await settle();
+  assert.deepEqual([gone.calls.view().state, gone.calls.view().ended], ["idle", said.ended]);
+});
+
 test("a_refusal_is_thrown_and_leaves_no_call_and_a_microphone_that_is_denied_ends_one", async () => {
   const { refused, calls, voices } = await connected({ begin: () => Promise.reject(Object.assign(new Error("Talking with Law is part of the paid tier."), { status: 403 })) });
   assert.deepEqual([refused.status, calls.view().state, calls.view().error, voices.length], [403, "idle", undefined, 0]);

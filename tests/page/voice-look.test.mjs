@@ -6,24 +6,12 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { after, afterEach, before, test } from "node:test";
 import { axe } from "./support/axe.mjs";
 import { serveTodos } from "./support/todo-server.mjs";
+import { EARS, handsOf, lawWorld, opensPicker } from "./support/voice.mjs";
 import { skip, startBrowser } from "./support/webdriver.mjs";
 
 const LAW = 22;
 /** Pictures of what was looked at go here, if somebody wants to see them. */
 const PICTURES = process.env.VOICE_PICTURES;
-const PUT_IN = `
-  window.ears = [];
-  window.SpeechRecognition = class {
-    static async available() { return window.local ?? "available"; }
-    constructor() { window.ears.push(this); }
-    start() { this.isOn = true; setTimeout(() => this.onstart()); }
-    abort() { this.isOn = false; setTimeout(() => this.onend()); }
-  };
-  window.hear = (transcript, isFinal) => window.ears.at(-1).onresult({ resultIndex: 0, results: [Object.assign([{ transcript, confidence: 0.9 }], { isFinal })] });
-  window.permission = { state: "granted" };
-  Object.defineProperty(navigator, "permissions", { value: { query: async () => window.permission } });
-  Object.defineProperty(window, "speechSynthesis", { value: { getVoices: () => [], cancel() {} } });`;
-
 let browser;
 let server;
 before(async () => {
@@ -35,13 +23,7 @@ afterEach(() => {
   server = undefined;
 });
 
-const is = (script, ...all) => browser.waitFor(`return ${script}`, ...all);
-const sees = (css) => is(`document.querySelector(arguments[0])?.checkVisibility() === true`, css);
-const says = (css, text) => is(`document.querySelector(arguments[0])?.textContent.includes(arguments[1]) === true`, css, text);
-const press = async (css) => {
-  await sees(css);
-  await browser.js(`document.querySelector(arguments[0]).click()`, css);
-};
+const { is, sees, says, press } = handsOf(() => browser);
 async function picture(name) {
   if (!PICTURES) return;
   mkdirSync(PICTURES, { recursive: true });
@@ -50,28 +32,13 @@ async function picture(name) {
 
 /** The page at the picker. `voice` is what the server says of the month. */
 async function opens({ size = [1440, 900], theme = "light", role = "owner", voice = {}, denied = false, local } = {}) {
-  const call = { call: 3, conversation: LAW, adapter: "browser", state: "active", seconds_left: 3600, warned: false, beat_seconds: 10 };
   const begun = [];
-  server = await serveTodos({
-    role,
-    api: {
-      "/api/conversations/22/frames": { frames: [], before: null, from: null },
-      "/api/voice": { voice: true, seconds_left: 3600, call: null, ...voice },
-      "POST /api/voice/calls": ({ body }) => (begun.push(body), call),
-      "POST /api/voice/calls/3/beat": call,
-      "DELETE /api/voice/calls/3": { call: 3, reason: "hung_up" },
-    },
-    world: { hello: { conversation: role === "member" ? 21 : 1, conversations: { ...(role === "owner" && { builder: 1 }), lea: 21, law: LAW }, last_seq: 0 } },
-  });
-  Object.assign(server.assistant.conversations, { law: LAW });
-  server.assistant.allowances.voice = voice.voice ?? true;
+  server = await serveTodos({ role, ...lawWorld({ role, voice, told: (what, body) => what === "begin" && begun.push(body) }) });
   server.assistant.timer = { state: "paused", minutes: 25, task: null, ends_at: null, left_ms: 600_000 };
   await browser.size(...size);
   await browser.media({ "prefers-color-scheme": theme, "prefers-reduced-motion": "reduce" });
-  await browser.go("about:blank");
-  await browser.go(`${server.address}#assistant`);
-  await is(`document.querySelector("[data-testid=connection][data-state=connected]") !== null`);
-  await browser.js(PUT_IN);
+  await opensPicker(browser, server, { voice: voice.voice });
+  await browser.js(EARS);
   await browser.js(`window.local = arguments[0] ?? undefined; localStorage.clear(); if (arguments[1]) window.permission.state = "denied"`, local ?? null, denied);
   return { begun };
 }

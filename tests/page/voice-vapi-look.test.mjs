@@ -5,9 +5,9 @@ import { readFileSync } from "node:fs";
 import { after, afterEach, before, test } from "node:test";
 import { axe } from "./support/axe.mjs";
 import { serveTodos } from "./support/todo-server.mjs";
+import { handsOf, lawWorld, opensPicker } from "./support/voice.mjs";
 import { skip, startBrowser } from "./support/webdriver.mjs";
 
-const LAW = 22;
 const DAILY = "vendor/daily-js-0.87.0.esm.js";
 const POLICY = readFileSync(new URL("../../src/http/access/mod.rs", import.meta.url), "utf8").match(/WITH_DAILY: &str = "([^"]*)"/)[1].replace(/\\\n\s*/g, "");
 /** A room: `window.room.say(message)` is what comes of it, `window.room.done` what the page did. */
@@ -32,36 +32,22 @@ afterEach(() => {
   server = undefined;
 });
 
-const is = (script, ...all) => browser.waitFor(`return ${script}`, ...all);
-const sees = (css) => is(`document.querySelector(arguments[0])?.checkVisibility() === true`, css);
-const says = (css, text) => is(`document.querySelector(arguments[0])?.textContent.includes(arguments[1]) === true`, css, text);
-const press = async (css) => {
-  await sees(css);
-  await browser.js(`document.querySelector(arguments[0]).click()`, css);
-};
+const { is, says, press } = handsOf(() => browser);
 
 /** The page at the picker, in a browser that recognises nothing. */
 async function opens(change) {
-  const call = { call: 3, conversation: LAW, adapter: "vapi", state: "active", seconds_left: 3600, warned: false, beat_seconds: 10, room: { url: "https://vapi.daily.co/room", token: "eyJ" } };
   const asked = [];
   server = await serveTodos({
     // The policy of the document, as the program gives it if Vapi is set up.
     change: ({ path, text }) => (path === "index.html" ? text.replace("<head>", `<head><meta http-equiv="Content-Security-Policy" content="${POLICY.replace(/; frame-ancestors.*/, "")}">`) : change?.({ path, text }) ?? text),
-    api: {
-      "/api/conversations/22/frames": { frames: [], before: null, from: null },
-      "/api/voice": { voice: true, seconds_left: 3600, call: null, servers: { hears: null, speaks: null, vapi: true } },
-      "POST /api/voice/calls": ({ body }) => (asked.push(["begin", body]), call),
-      "POST /api/voice/calls/3/beat": () => (asked.push(["beat"]), call),
-      "DELETE /api/voice/calls/3": () => (asked.push(["end"]), { call: 3, reason: "hung_up" }),
-    },
-    world: { hello: { conversation: 1, conversations: { builder: 1, lea: 21, law: LAW }, last_seq: 0 } },
+    ...lawWorld({
+      voice: { servers: { hears: null, speaks: null, vapi: true } },
+      call: { adapter: "vapi", room: { url: "https://vapi.daily.co/room", token: "eyJ" } },
+      told: (what, body) => asked.push(body === undefined ? [what] : [what, body]),
+    }),
   });
-  Object.assign(server.assistant.conversations, { law: LAW });
   Object.assign(server.assistant, { hears: true });
-  server.assistant.allowances.voice = true;
-  await browser.go("about:blank");
-  await browser.go(`${server.address}#assistant`);
-  await is(`document.querySelector("[data-testid=connection][data-state=connected]") !== null`);
+  await opensPicker(browser, server);
   await browser.js(`
     window.webkitSpeechRecognition = window.SpeechRecognition = undefined;
     Object.defineProperty(navigator, "permissions", { value: { query: async () => ({ state: "granted" }) } });
@@ -113,6 +99,28 @@ test("a_room_that_ends_ends_the_call", option, async () => {
   await browser.js(`window.room.tell("left-meeting", {})`);
   await says("[data-testid=voice-state]", "Call ended");
   assert.deepEqual(asked.at(-1), ["end"]);
+});
+
+test("a_line_that_breaks_is_taken_up_once_and_a_room_that_cannot_be_joined_can_be_tried_again", option, async () => {
+  const { asked } = await opens(({ path }) => (path === DAILY ? STAND_IN : undefined));
+  const rooms = () => browser.js(`return window.room.done.filter(([name]) => name === "join").length`);
+  await press("[data-testid=talk-law]");
+  await press("dialog [data-testid=confirm]");
+  await is(`window.room?.done.some(([name]) => name === "join")`);
+  await browser.js(`window.room.say("listening")`);
+  await says("[data-testid=voice-state]", "Law listens");
+  await browser.js(`window.room.tell("error", { error: { type: "connection-error", msg: "it broke" } })`);
+  await is(`window.room.done.filter(([name]) => name === "join").length === 2`);
+  assert.deepEqual(asked.filter(([what]) => what === "begin").at(-1), ["begin", { adapter: "vapi", take_over: true }]);
+  // Before Vapi hears, a room that breaks was never joined.
+  await browser.js(`window.room.tell("error", { error: { type: "no-room", msg: "it is gone" } })`);
+  await says(".toast, [data-testid=toast]", "Retry");
+  assert.deepEqual(await axe(browser), []);
+  await browser.js(`[...document.querySelectorAll("button")].find(({ textContent }) => textContent === "Retry").click()`);
+  await is(`window.room.done.filter(([name]) => name === "join").length === 3`);
+  await browser.js(`window.room.say("listening")`);
+  await says("[data-testid=voice-state]", "Law listens");
+  assert.equal(await rooms(), 3);
 });
 
 test("dailys_own_module_loads_under_the_policy_and_makes_a_call_object", option, async () => {

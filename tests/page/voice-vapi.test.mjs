@@ -129,6 +129,19 @@ test("a_room_that_cannot_be_joined_says_why", async () => {
   assert.deepEqual([late.made, late.told.at(-1)], [[], ["state", "idle"]]);
 });
 
+test("a_line_that_breaks_is_told_apart_from_a_room_that_is_over", async () => {
+  for (const [type, code] of [["connection-error", "lost"], [undefined, "lost"], ["ejected", "ended"], ["exp-room", "ended"]]) {
+    const { voice, told, listeners, hears } = joined();
+    voice.startSession();
+    await settle();
+    hears("listening");
+    listeners.error({ error: { type, msg: "it broke" } });
+    // Daily leaves the room behind it.
+    listeners["left-meeting"]();
+    assert.deepEqual(told.slice(2), [["error", code]], type);
+  }
+});
+
 test("vapi_is_taken_if_it_was_chosen_or_if_there_is_nothing_else", async () => {
   const joins = { RTCPeerConnection: class {}, navigator: { mediaDevices: { getUserMedia() {} } } };
   const recognises = { SpeechRecognition: class {} };

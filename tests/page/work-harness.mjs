@@ -160,11 +160,13 @@ async function tryCapabilities() {
   capabilities.show([]);
   await until(() => find("[data-capability=roman]"), "the gallery");
   checks.a_card_leads_to_its_address = find("[data-capability=roman] a").getAttribute("href") === "#capabilities/roman";
-  all.push({ name: "born", version: 1, state: "installed", description: "New.", grants: {}, grants_in_words: [] });
+  all.push({ name: "born", version: 1, state: "installed", description: "New: `n` goes in.", grants: {}, grants_in_words: [] });
   server.tell({ type: "changed", list: "capabilities" });
   await until(() => find("[data-capability=born]"), "one that was written elsewhere");
   checks.a_new_one_appears_by_itself = true;
   await until(() => find("[data-name=feed]"), "what comes with level3");
+  const inCode = [...document.querySelectorAll(".capability-said code")].map((node) => node.textContent);
+  checks.names_in_descriptions_are_set_as_code = ["n", "json"].every((name) => inCode.includes(name));
   server.will.state = "waits";
   find("[data-name=feed]").click();
   await until(() => find("[data-testid=outcome][data-state=waits] a"), "an approval waits");

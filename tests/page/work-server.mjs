@@ -48,7 +48,7 @@ export function workServer({ tasks = [], capabilities = [] } = {}) {
     [/^POST \/api\/capabilities\/(\w+)\/rollback$/, ([, name], body) => rolledBack(named(name), body)],
     [/^POST \/api\/capabilities\/(\w+)\/(enable|disable)$/, ([, name, way]) => (Object.assign(named(name), { state: way === "enable" ? "installed" : "disabled" }), live(named(name)), [200, {}])],
     [/^POST \/api\/capabilities\/import$/, () => order("write_capability", () => ({ said: "It is live." }))],
-    [/^GET \/api\/shipped$/, () => [200, { shipped: [{ name: "feed", description: "Reads feeds.", grants_in_words: [], installed: null }] }]],
+    [/^GET \/api\/shipped$/, () => [200, { shipped: [{ name: "feed", description: "Reads feeds as `json`.", grants_in_words: [], installed: null }] }]],
     [/^POST \/api\/shipped\/(\w+)\/install$/, () => order("write_capability", () => ({ said: "It is live." }))],
     [/^GET \/api\/turns\/(\d+)/, async ([, turn]) => {
       while (!turns.get(Number(turn))) await new Promise((resolve) => setTimeout(resolve));

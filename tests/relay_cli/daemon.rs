@@ -48,6 +48,18 @@ fn a_daemon_is_started_found_running_and_stopped() {
 }
 
 #[test]
+fn several_starts_at_once_make_one_daemon_and_none_takes_its_data_away() {
+    let bench = Bench::with(&format!("mkdir -p \"$LEVEL3_DATA_DIR\"\necho kept >\"$LEVEL3_DATA_DIR/row\"\n{STEADY}"));
+    let starts: Vec<_> = (0..6).map(|_| bench.command(&["--json", "start"]).stdout(Stdio::piped()).spawn().unwrap()).collect();
+    let said: Vec<_> = starts.into_iter().map(|start| Ran::from(start.wait_with_output().unwrap())).collect();
+    let said: Vec<Value> = said.iter().map(|ran| serde_json::from_str(&ran.out).unwrap()).collect();
+    assert!(said.iter().all(|one| one["pid"] == said[0]["pid"]), "{said:?}");
+    assert_eq!(said.iter().filter(|said| said["already"] == json!(false)).count(), 1, "{said:?}");
+    assert_eq!((bench.starts(), fs::read_to_string(bench.path("data/row")).unwrap().as_str()), (1, "kept\n"));
+    bench.done(&["stop"]);
+}
+
+#[test]
 fn a_start_that_fails_says_why_and_leaves_nothing() {
     let bench =
         Bench::with("mkdir -p \"$LEVEL3_DATA_DIR\"\necho '2026-11-23T09:00:00Z ERROR 127.0.0.1:3214 is taken' >&2\nexit 78");
@@ -109,6 +121,14 @@ fn without_a_daemon_every_command_says_what_to_start() {
     }
     let said: Value = serde_json::from_str(&bench.refused(3, &["--json", "list"])).unwrap();
     assert_eq!(said, json!({"error": "the Relay daemon is not running; start it with: relay start", "exit_code": 3}));
+    // Wrong use is JSON as well, and for a person it is not.
+    let wrong: Value = serde_json::from_str(&bench.refused(2, &["get", "seven", "--json"])).unwrap();
+    assert_eq!(wrong["exit_code"], 2);
+    assert!(
+        wrong["error"].as_str().is_some_and(|said| said.starts_with("invalid value 'seven'") && !said.contains("--help")),
+        "{wrong}"
+    );
+    assert!(bench.refused(2, &["get", "seven"]).contains("--help"));
     fs::remove_file(bench.path("config.json")).unwrap();
     assert!(bench.refused(3, &["list"]).contains("set it up with: relay init"));
 }
@@ -122,7 +142,7 @@ fn the_real_server_is_started_answers_with_its_token_and_stops() {
     let strange = Bench::at(&port.to_string());
     assert!(strange.refused(1, &["list"]).contains("does not take the token"));
     let taken = strange.refused(1, &["start"]);
-    assert!(taken.contains(&port.to_string()) && !strange.path("data").exists(), "{taken}");
+    assert!(taken.contains(&format!("`listen` of config.json is {port}")) && !strange.path("data").exists(), "{taken}");
     bench.done(&["stop"]);
     bench.done(&["start"]);
     bench.done(&["stop"]);

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::domain::{ConversationId, ToolSpec, Usage};
+use crate::domain::{ConversationId, SharedSpec, Usage};
 use crate::model::{Entry, Model};
 
 /// The most tokens that stay free for an answer; in a small context a quarter stays free.
@@ -162,9 +162,8 @@ pub(in crate::agent) fn size(entries: &[Entry]) -> usize {
 }
 
 /// The bytes of tools in a request.
-pub(in crate::agent) fn size_of_tools(tools: &[ToolSpec]) -> usize {
-    let size = |tool: &ToolSpec| tool.name.len() + tool.description.len() + tool.parameters.to_string().len() + AROUND_CALL;
-    tools.iter().map(size).sum()
+pub(in crate::agent) fn size_of_tools(tools: &[SharedSpec]) -> usize {
+    tools.iter().map(|tool| tool.bytes() + AROUND_CALL).sum()
 }
 
 #[cfg(test)]

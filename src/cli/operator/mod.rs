@@ -98,6 +98,12 @@ impl OperatorCommand {
         home.make()?;
         let said = settings::Said { channel: self.channel, number: self.number, provider: self.provider, model: self.model };
         let mut setup = settings::complete(home, said, environment, at_terminal)?;
+        setup.may_listen()?;
+        if setup.channel != OperatorChannel::Whatsapp && self.reset_whatsapp {
+            return Err(CliError::Usage(
+                "--reset-whatsapp is about WhatsApp, and this run would be over loopback: leave one out".to_owned(),
+            ));
+        }
         if setup.channel == OperatorChannel::Whatsapp {
             whatsapp::prepare(&mut setup, self.reset_whatsapp, self.accept_risk, at_terminal, screen)?;
         }
@@ -122,7 +128,13 @@ impl OperatorCommand {
                     Some(url) => url,
                     None => settings::url_of(&home)?,
                 };
-                tasks::run(&Client::new(url, None)?, screen).await
+                let listed = tasks::run(&Client::new(url.clone(), None)?, screen).await;
+                listed.map_err(|error| match error {
+                    CliError::Unreachable { .. } => CliError::Failed(format!(
+                        "the operator is not running: nobody answers at {url}. Start it with: level3 operator"
+                    )),
+                    error => error,
+                })
             }
         }
     }

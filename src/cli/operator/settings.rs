@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
@@ -210,7 +210,7 @@ fn numbers(fields: &Map<String, Value>) -> Result<Vec<ContactAddress>, String> {
 }
 
 fn exactly(field: &str, written: &str) -> Result<ContactAddress, String> {
-    let read = ContactAddress::read(written).map_err(|_| wrong(field, &json!(written), &format!("it right: {ADDRESS_RULE}")))?;
+    let read = ContactAddress::read(written).map_err(|_| format!("`{field}` is {}; {ADDRESS_RULE}", json!(written)))?;
     if read.as_str() == written { Ok(read) } else { Err(wrong(field, &json!(written), &format!("\"{read}\""))) }
 }
 
@@ -290,6 +290,19 @@ pub(super) fn asked(question: &str) -> Result<String, CliError> {
 }
 
 impl OperatorSetup {
+    /// Looks whether the page can have its address. It cannot if an operator runs, whose session nobody may touch then.
+    pub(super) fn may_listen(&self) -> Result<(), CliError> {
+        let listen = self.config.listen;
+        let cannot = |error| {
+            CliError::Failed(format!(
+                "the page cannot have the address {listen} ({error}). If another operator or program runs there, end it; or write another \
+                 address into {} as \"listen\"",
+                self.home.config_file().display()
+            ))
+        };
+        TcpListener::bind(listen).map(drop).map_err(cannot)
+    }
+
     /// The whole environment of the server. Settings of the home stand above those of the shell.
     ///
     /// # Errors

@@ -87,13 +87,20 @@ fn built(path: Option<&str>, at_terminal: bool, screen: &mut Screen<'_>) -> Resu
         );
         return Err(CliError::Usage(told));
     }
-    let built = Command::new(cargo).args(["build", "--release", "--locked"]).current_dir(&sources).stdin(Stdio::null()).status();
+    let built = building(&cargo, &sources).status();
     let program = sources.join("target/release").join(PROGRAM);
     match built {
         Ok(status) if status.success() && program.is_file() => Ok(program),
         Ok(_) => Err(CliError::Failed(format!("{PROGRAM} was not built; the lines above say why. {WITHOUT}"))),
         Err(error) => Err(CliError::Failed(format!("cargo does not run: {error}. {WITHOUT}"))),
     }
+}
+
+/// The build. Its folder is named, since the person's cargo may be told of another one.
+fn building(cargo: &Path, sources: &Path) -> Command {
+    let mut command = Command::new(cargo);
+    command.args(["build", "--release", "--locked", "--target-dir", "target"]).current_dir(sources).stdin(Stdio::null());
+    command
 }
 
 /// Has the program show the risk and ask for the consent, which it keeps; nothing if it was given.

@@ -17,6 +17,7 @@ pub(super) enum LoopbackCommand {
         #[arg(allow_hyphen_values = true)]
         address: String,
         /// The words that they say
+        #[arg(allow_hyphen_values = true)]
         text: String,
     },
     /// Show what a contact's phone holds

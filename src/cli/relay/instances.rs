@@ -114,17 +114,20 @@ fn print(instance: &ToldInstance, screen: &mut Screen<'_>) -> io::Result<()> {
         screen.line(format!("Ended {}", time(at)))?;
     }
     if instance.unknown > 0 {
-        screen.line(format!(
-            "{} messages have an unknown outcome: relay transcript {}, then relay resend or relay settle",
-            instance.unknown, instance.id
-        ))?;
+        let many = messages(instance.unknown, "has", "have");
+        screen.line(format!("{many} an unknown outcome: relay transcript {}, then relay resend or relay settle", instance.id))?;
     }
     if instance.queued_messages > 0 {
-        screen.line(format!("{} messages wait to be sent", instance.queued_messages))?;
+        screen.line(format!("{} to be sent", messages(instance.queued_messages, "waits", "wait")))?;
     }
     screen.part("Objective", &instance.objective)?;
     let todos: Vec<_> = instance.todos.iter().map(|todo| format!("{}. [{}] {}", todo.id, todo.status, todo.text)).collect();
     screen.part("To-dos", &todos.join("\n"))
+}
+
+/// So many messages, with what they do: the verb for one, and for several.
+pub(super) fn messages(count: i64, one: &str, several: &str) -> String {
+    if count == 1 { format!("1 message {one}") } else { format!("{count} messages {several}") }
 }
 
 /// The state with what is to be known of it.

@@ -84,6 +84,7 @@ enum RelayCommand {
         #[arg(value_parser = instances::id)]
         id: i64,
         /// The words
+        #[arg(allow_hyphen_values = true)]
         message: String,
     },
     /// Suspend an instance

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
-use tokio::time::timeout;
+use tokio::time::{interval, timeout};
 
 use super::home::RelayHome;
 use super::supervise::{FirstWord, open_log};
@@ -18,6 +18,8 @@ use crate::cli::Screen;
 
 /// How long a start may take. Long, since it may include making the database, or its recovery after a crash.
 const START_LIMIT: Duration = Duration::from_secs(120);
+/// Between two looks whether another's daemon is ready.
+const LOOK: Duration = Duration::from_millis(20);
 /// The log is put aside at a start when it has grown beyond this many bytes.
 const LOG_LIMIT: u64 = 8 << 20;
 
@@ -54,7 +56,8 @@ pub(super) async fn run(home: &RelayHome, world: &RelayWorld<'_>, screen: &mut S
 
 /// The daemon of this folder, started if none runs.
 pub(super) async fn running(home: &RelayHome, world: &RelayWorld<'_>) -> Result<RunningDaemon, RelayCliError> {
-    if let Some(pid) = home.running()? {
+    // One that is just starting or ending has the lock: then the supervisor finds out.
+    if let Ok(Some(pid)) = home.running() {
         return Ok(RunningDaemon { pid, already: true });
     }
     let had_data = home.data().exists();
@@ -70,6 +73,7 @@ pub(super) async fn running(home: &RelayHome, world: &RelayWorld<'_>) -> Result<
             return Ok(RunningDaemon { pid, already: false });
         }
         Ok(Ok(Some(FirstWord::Failed(why)))) => why,
+        Ok(Ok(Some(FirstWord::Taken))) => return others(home).await,
         Ok(Ok(None)) => format!("the Relay daemon ended at once; its log says more: {}", home.log().display()),
         Ok(Err(error)) => format!("the Relay daemon cannot be heard: {error}"),
         Err(_) => format!(
@@ -83,11 +87,25 @@ pub(super) async fn running(home: &RelayHome, world: &RelayWorld<'_>) -> Result<
         daemon::end(home, pid).await?;
     }
     drop(child.wait().await);
-    if !had_data {
-        // This start has made it, and nobody has used it.
+    // This start has made the data, and nobody has used it: not even a daemon that was started meanwhile, which would have the lock.
+    if !had_data && let Some(_lock) = home.take_lock()? {
         drop(fs::remove_dir_all(home.data()));
     }
     Err(RelayCliError::Refused(failed))
+}
+
+/// The daemon that another command has started in this moment, once it is ready.
+async fn others(home: &RelayHome) -> Result<RunningDaemon, RelayCliError> {
+    let ready = async {
+        let mut looks = interval(LOOK);
+        while !fs::metadata(home.ready_file()).is_ok_and(|mark| mark.len() > 0) && home.take_lock()?.is_none() {
+            looks.tick().await;
+        }
+        home.running()
+    };
+    let gone = || RelayCliError::Refused("another Relay daemon was started in this moment, and is not ready; try again".into());
+    let pid = timeout(START_LIMIT, ready).await.map_err(|_| gone())??.ok_or_else(gone)?;
+    Ok(RunningDaemon { pid, already: true })
 }
 
 /// Starts the supervisor in a session of its own, so that it outlives this terminal.

@@ -5,6 +5,7 @@ use std::io;
 use serde_json::{Value, json};
 
 use super::home::RelayHome;
+use super::instances::messages;
 use super::spans::span;
 use super::told::{Told, ToldChannel, ToldStatus};
 use super::{RelayCliError, RelayClient};
@@ -29,10 +30,8 @@ pub(super) async fn run(home: &RelayHome, client: &RelayClient, screen: &mut Scr
         status.active, status.queued, status.paused, status.needs_human
     ))?;
     if status.unknown > 0 {
-        screen.line(format!(
-            "{} messages have an unknown outcome: relay list shows where; then relay resend or relay settle",
-            status.unknown
-        ))?;
+        let many = messages(status.unknown, "has", "have");
+        screen.line(format!("{many} an unknown outcome: relay list shows where; then relay resend or relay settle"))?;
     }
     for channel in &status.channels {
         print(channel, screen)?;

@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::process::{Child, Command};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::spawn_blocking;
 use tokio::time::{interval, timeout};
 
 use super::course::{Course, NextRun, ServerRunEnd};
@@ -23,6 +24,8 @@ const LOOK: Duration = Duration::from_millis(10);
 /// The signals that end a server, with the time that each gets. Together they are less than `stop` waits.
 const ENDINGS: [(i32, Duration); 3] =
     [(libc::SIGTERM, Duration::from_secs(11)), (libc::SIGTERM, Duration::from_secs(2)), (libc::SIGKILL, Duration::from_secs(1))];
+/// How long a daemon waits for the lock of its folder.
+const LOCK_LIMIT: Duration = Duration::from_millis(200);
 /// So much of the log is read for the reason of a failure.
 const TAIL: u64 = 16 * 1024;
 
@@ -34,6 +37,8 @@ pub(super) enum FirstWord {
     Ready,
     /// It cannot start, and nothing of it is left.
     Failed(String),
+    /// Another daemon has the folder.
+    Taken,
 }
 
 /// Runs the daemon until it is asked to end, or its server does not have to be started again.
@@ -45,8 +50,12 @@ pub(super) async fn run(home: &RelayHome, world: &RelayWorld<'_>) -> Result<(), 
             drop(serde_json::to_writer(&mut out, word).map_err(io::Error::from).and_then(|()| writeln!(out)));
         }
     };
-    let ran = match Daemon::take(home, world) {
-        Ok(mut daemon) => daemon.run(&mut tell).await,
+    let ran = match Daemon::take(home, world).await {
+        Ok(Some(mut daemon)) => daemon.run(&mut tell).await,
+        Ok(None) => {
+            tell(&FirstWord::Taken);
+            return Ok(());
+        }
         Err(error) => Err(error),
     };
     if let Err(error) = &ran {
@@ -66,9 +75,12 @@ struct Daemon<'a> {
 }
 
 impl<'a> Daemon<'a> {
-    fn take(home: &'a RelayHome, world: &RelayWorld<'a>) -> Result<Self, RelayCliError> {
-        let taken = || RelayCliError::Refused("another Relay daemon was started in this moment".into());
-        let lock = home.take_lock()?.ok_or_else(taken)?;
+    /// The daemon of a folder; `None` if the folder has one.
+    async fn take(home: &'a RelayHome, world: &RelayWorld<'a>) -> Result<Option<Self>, RelayCliError> {
+        let lock = home.open_lock()?;
+        // Who only looks whether a daemon runs has the lock for a moment.
+        let taken = timeout(LOCK_LIMIT, spawn_blocking(move || lock.lock().map(|()| lock))).await;
+        let Ok(Ok(Ok(lock))) = taken else { return Ok(None) };
         let mut command = Command::new(served::program(&world.environment, world.program)?);
         command.arg("serve").env_clear().envs(served::environment(home, &world.environment)?);
         command.current_dir(home.path()).stdin(Stdio::null()).kill_on_drop(true);
@@ -76,7 +88,7 @@ impl<'a> Daemon<'a> {
         let listening = |kind| signal(kind).map_err(RelayCliError::file(home.path()));
         let (terminate, interrupt) = (listening(SignalKind::terminate())?, listening(SignalKind::interrupt())?);
         home.keep(&home.pid_file(), format!("{}\n", std::process::id()).as_bytes())?;
-        Ok(Self { home, command, clock: world.clock, terminate, interrupt, _lock: lock })
+        Ok(Some(Self { home, command, clock: world.clock, terminate, interrupt, _lock: lock }))
     }
 
     async fn run(&mut self, tell: &mut impl FnMut(&FirstWord)) -> Result<(), RelayCliError> {
@@ -193,7 +205,8 @@ fn reason(home: &RelayHome, begins: u64, end: ServerRunEnd) -> String {
     let error = said.lines().rev().find_map(|line| line.split_once("ERROR ").map(|(_, error)| error.trim()));
     let last = error.or_else(|| said.lines().rev().find(|line| !line.trim().is_empty()));
     let why = last.map_or_else(|| format!("the server ended {} and said nothing", how(end)), str::to_owned);
-    format!("the Relay daemon cannot start: {why}")
+    // The server knows its address by another name than the person who set it.
+    format!("the Relay daemon cannot start: {}", why.replace("LEVEL3_LISTEN", "`listen` of config.json"))
 }
 
 fn log_from(home: &RelayHome, begins: u64) -> io::Result<String> {

@@ -55,6 +55,23 @@ fn every_command_of_the_document_is_understood() {
 }
 
 #[test]
+fn words_that_begin_like_an_option_are_words() {
+    let read = |arguments: &[&str]| read(arguments).unwrap_or_else(|error| panic!("{arguments:?}: {error}"));
+    for words in ["-5 degrees, bring a coat", "-hi", "- one thing", "--really?"] {
+        let RelayCommand::Send { message, .. } = read(&["send", "7", words]).command else { panic!("{words}") };
+        assert_eq!(message, words);
+        let RelayCommand::Loopback(channels::LoopbackCommand::Say { text, .. }) =
+            read(&["loopback", "say", "+491701234567", words]).command
+        else {
+            panic!("{words}")
+        };
+        assert_eq!(text, words);
+    }
+    let cli = read(&["send", "7", "--json", "hello"]);
+    assert!(cli.json && matches!(cli.command, RelayCommand::Send { message, .. } if message == "hello"));
+}
+
+#[test]
 fn wrong_input_names_the_field_and_shows_a_right_one() {
     for (arguments, said) in [
         (&["get", "seven"][..], "a number like 7"),

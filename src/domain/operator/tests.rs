@@ -30,6 +30,32 @@ fn a_plain_yes_is_one_in_any_language_and_nothing_more() {
 }
 
 #[test]
+fn a_question_shows_the_exact_arguments_and_what_would_hide_in_them() {
+    let code = format!("{}// \u{202e}\u{200b}\u{e0041} end", "a();\n".repeat(3_000));
+    let mut shown = Shown {
+        tool: "update_script".into(),
+        arguments: json!({ "code": code }),
+        what: vec!["Replaces the script\u{202e}.".into()],
+        question: None,
+        why: "It reaches further.".into(),
+        can_always: false,
+        words: Words::default(),
+        capability: None,
+        finding: None,
+    };
+    let asked = question(7, &shown, DateTime::UNIX_EPOCH);
+    assert!(asked.contains(r"// \u202e\u200b\udb40\udc41 end") && asked.contains("Replaces the script."), "{asked}");
+    assert!(asked.ends_with(
+        "Answer CONFIRMAR to allow exactly this, or CANCELAR to abort the task. After 1970-01-01 00:00 (UTC) it is aborted."
+    ));
+    let json = &asked[asked.find('{').unwrap()..=asked.rfind('}').unwrap()];
+    assert_eq!(serde_json::from_str::<Value>(json).unwrap(), shown.arguments, "letter for letter");
+    // More than this is said to be cut.
+    shown.arguments = json!({ "code": "a".repeat(MOST_ARGUMENTS) });
+    assert!(question(7, &shown, DateTime::UNIX_EPOCH).contains("(cut: the page shows all of it)"));
+}
+
+#[test]
 fn the_global_context_is_an_object_of_eight_kibibytes_at_most() {
     assert_eq!(fits(&json!([1])), Err(ContextRefused::NoObject));
     let of = |bytes: usize| json!({ "a": "x".repeat(bytes - 8) });

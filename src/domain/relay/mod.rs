@@ -307,14 +307,16 @@ pub struct RelayMessage {
     pub created_at: DateTime<Utc>,
 }
 
-/// A text with what hides or turns text left out: controls but line breaks and tabs, zero-width characters, and marks of direction.
+/// A text with what [`hides`] text left out.
 pub fn plain_text(text: &str) -> String {
-    let hides = |c: char| {
-        (c.is_control() && c != '\n' && c != '\t')
-            || matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{00AD}')
-            || ('\u{E0000}'..='\u{E007F}').contains(&c)
-    };
     text.chars().filter(|c| !hides(*c)).collect()
+}
+
+/// True for what hides or turns text: controls but line breaks and tabs, zero-width characters, and marks of direction.
+pub fn hides(c: char) -> bool {
+    (c.is_control() && c != '\n' && c != '\t')
+        || matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{00AD}')
+        || ('\u{E0000}'..='\u{E007F}').contains(&c)
 }
 
 #[cfg(test)]

@@ -77,7 +77,7 @@ impl CycleRequest {
     ) -> Request {
         Request {
             entries: vec![Entry::System(words.rules.clone()), Entry::User(self.snapshot.clone())],
-            tools: specs(),
+            tools: specs().into_iter().map(Into::into).collect(),
             must_call: true,
             demanded_of_all: true,
             literal: false,

@@ -40,6 +40,9 @@ pub enum VapiError {
     /// Its key cannot be had.
     #[error("VOICE_VAPI_KEY names the secret {0}, {1}")]
     Key(String, String),
+    /// What is left of the minutes is less than the shortest call.
+    #[error("Fewer than 10 seconds of voice are left this month, and Vapi makes no shorter call.")]
+    Short,
     /// No answer came in time.
     #[error("Vapi did not make a call within 20 seconds; try again.")]
     Silent,
@@ -112,6 +115,10 @@ impl Vapi {
     /// [`VapiError`].
     pub async fn make(&self, call: VoiceCallId, seconds_left: Option<u64>) -> Result<RoomMade, VapiError> {
         let settings = self.settings()?;
+        let longest = seconds_left.unwrap_or(LONGEST_SECONDS).min(LONGEST_SECONDS);
+        if longest < SHORTEST_SECONDS {
+            return Err(VapiError::Short);
+        }
         let value = self.key(&settings.key).await?;
         let grant = grant(&settings.url);
         let mut bytes = [0; 16];
@@ -119,7 +126,7 @@ impl Vapi {
         let placeholder = format!("level3-{}", hex::encode(bytes));
         let mut secrets = Placeholders::default();
         secrets.insert(placeholder.clone(), settings.key.clone(), value, [grant.binding()].into());
-        let body = json!({ "assistant": self.assistant(settings, call, seconds_left) });
+        let body = json!({ "assistant": self.assistant(settings, call, longest) });
         let request = HttpRequest {
             method: "POST".to_owned(),
             url: settings.url.to_string(),
@@ -145,11 +152,10 @@ impl Vapi {
     }
 
     /// The assistant of one call: it has ears, a mouth, and this server for a model.
-    fn assistant(&self, settings: &VapiSettings, call: VoiceCallId, seconds_left: Option<u64>) -> Value {
+    fn assistant(&self, settings: &VapiSettings, call: VoiceCallId, longest: u64) -> Value {
         let door =
             |end: &str| settings.public.join(&format!("/voice/vapi/{call}/{end}")).map_or_else(|_| String::new(), String::from);
         let plan = &settings.signature;
-        let longest = seconds_left.unwrap_or(LONGEST_SECONDS).clamp(SHORTEST_SECONDS, LONGEST_SECONDS);
         json!({
             "name": "Law",
             "firstMessage": "Hey, Law here! What's on your list?",

@@ -77,7 +77,7 @@ pub(super) struct Page {
 
 pub(super) async fn list(visitor: Visitor, QueryString(Page { archived, after }): QueryString<Page>) -> Reply<Conversations> {
     let after = after.as_deref().map(place).transpose()?;
-    let mut conversations = visitor.theirs().conversations(archived, after, LIST + 1).await?;
+    let mut conversations = visitor.theirs().conversations(&visitor.mains(), archived, after, LIST + 1).await?;
     let more = conversations.len() > LIST as usize;
     conversations.truncate(LIST as usize);
     let next = conversations.last().filter(|_| more).map(|last| written(&last.into()));
@@ -156,5 +156,5 @@ pub(super) struct SearchQuery {
 }
 
 pub(super) async fn search(visitor: Visitor, QueryString(SearchQuery { q }): QueryString<SearchQuery>) -> Reply<SearchResults> {
-    Ok(Json(SearchResults { found: visitor.theirs().search(&q, FOUND).await? }))
+    Ok(Json(SearchResults { found: visitor.theirs().search(&visitor.mains(), &q, FOUND).await? }))
 }

@@ -72,6 +72,7 @@ impl From<VapiError> for ApiRefusal {
         let status = match error {
             VapiError::NotSet(_) => StatusCode::CONFLICT,
             VapiError::Key(..) => StatusCode::SERVICE_UNAVAILABLE,
+            VapiError::Short => StatusCode::TOO_MANY_REQUESTS,
             VapiError::Silent => StatusCode::GATEWAY_TIMEOUT,
             VapiError::Unasked(..) | VapiError::Refused(..) | VapiError::Odd(_) => StatusCode::BAD_GATEWAY,
         };

@@ -102,7 +102,7 @@ impl Door {
 }
 
 fn offered(capabilities: &[CapabilitySummary]) -> Vec<ToolSpec> {
-    let writes = tools::first().iter().filter(|spec| spec.name == WRITE_CAPABILITY).cloned();
+    let writes = tools::first().iter().filter(|spec| spec.name == WRITE_CAPABILITY).map(|spec| ToolSpec::clone(spec));
     writes.chain(capabilities.iter().map(tools::offer)).collect()
 }
 

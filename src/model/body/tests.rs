@@ -17,7 +17,7 @@ fn came(id: &str, content: &str) -> Entry {
 fn body(entries: Vec<Entry>, tools: usize) -> Value {
     let tool = ToolSpec { name: "execute_sql".into(), description: "d".into(), parameters: json!({}) };
     chat(
-        &Request { entries, tools: vec![tool; tools], ..Request::default() },
+        &Request { entries, tools: vec![tool.into(); tools], ..Request::default() },
         "m",
         RequestTarget { quirks: quirks("openai", "m"), local: false, tagged_calls: false },
         STREAMED,
@@ -87,7 +87,8 @@ fn without_tools_earlier_calls_are_told_as_text() {
 fn a_model_of_this_machine_can_be_made_to_call() {
     let choice = |must_call, local, demanding| {
         let tool = ToolSpec { name: "execute_sql".into(), description: "d".into(), parameters: json!({}) };
-        let request = Request { entries: vec![Entry::User("u".into())], tools: vec![tool], must_call, ..Request::default() };
+        let request =
+            Request { entries: vec![Entry::User("u".into())], tools: vec![tool.into()], must_call, ..Request::default() };
         let peer = RequestTarget { quirks: quirks("custom", "m"), local, tagged_calls: false };
         chat(&request, "m", peer, RequestManner { demanding, ..STREAMED })["tool_choice"].clone()
     };
@@ -97,7 +98,7 @@ fn a_model_of_this_machine_can_be_made_to_call() {
     assert_eq!(choice(true, true, false), Value::Null, "this one refused it");
     let tool = ToolSpec { name: "execute_sql".into(), description: "d".into(), parameters: json!({}) };
     let entries = vec![Entry::User("u".into())];
-    let request = Request { entries, tools: vec![tool], must_call: true, demanded_of_all: true, ..Request::default() };
+    let request = Request { entries, tools: vec![tool.into()], must_call: true, demanded_of_all: true, ..Request::default() };
     let peer = RequestTarget { quirks: quirks("custom", "m"), local: false, tagged_calls: false };
     assert_eq!(chat(&request, "m", peer, STREAMED)["tool_choice"], "required", "the profile says so");
     assert_eq!(chat(&request, "m", peer, RequestManner { demanding: false, ..STREAMED })["tool_choice"], Value::Null);
@@ -107,7 +108,7 @@ fn a_model_of_this_machine_can_be_made_to_call() {
 fn where_a_server_escapes_calls_they_stand_in_the_text() {
     let entries = vec![Entry::User("u".into()), asked("c", "execute_sql", r#"{"query":"SELECT 'a'"}"#), came("c", "[]")];
     let tool = ToolSpec { name: "execute_sql".into(), description: "d".into(), parameters: json!({}) };
-    let request = Request { entries, tools: vec![tool], ..Request::default() };
+    let request = Request { entries, tools: vec![tool.into()], ..Request::default() };
     let peer = RequestTarget { quirks: quirks("custom", "m"), local: true, tagged_calls: true };
     let messages = chat(&request, "m", peer, STREAMED)["messages"].clone();
     let call = "<tool_call>\n{\"name\": \"execute_sql\", \"arguments\": {\"query\":\"SELECT 'a'\"}}\n</tool_call>";

@@ -11,7 +11,7 @@ fn rescued(content: &str) -> Answer {
     };
     let mut answer =
         Answer { content: content.into(), calls: Vec::new(), finish_reason: "stop".into(), usage: None, model: "m".into() };
-    let tools = vec![tool("execute_sql", "query", "string"), tool("roman", "number", "integer")];
+    let tools = vec![tool("execute_sql", "query", "string").into(), tool("roman", "number", "integer").into()];
     rescue(&mut answer, &Request { tools, ..Request::default() });
     answer
 }

@@ -25,7 +25,7 @@ impl Talk {
 
     fn offer(&mut self, tool: &str) {
         let parameters = json!({ "type": "object", "properties": { "tests": {} } });
-        self.0.tools.push(ToolSpec { name: tool.into(), description: String::new(), parameters });
+        self.0.tools.push(ToolSpec { name: tool.into(), description: String::new(), parameters }.into());
     }
 
     fn answer(&self) -> Answer {

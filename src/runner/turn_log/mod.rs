@@ -277,5 +277,6 @@ fn tell(line: &TurnLogLine) {
         words.push('…');
     }
     let (step, call) = (line.step.map(|step| step.0), line.call.map(|call| call.0));
-    tracing::info!(turn = line.turn.0, step, call, "{}: {words}", line.event);
+    let colon = if words.is_empty() { "" } else { ": " };
+    tracing::info!(turn = line.turn.0, step, call, "{}{colon}{words}", line.event);
 }

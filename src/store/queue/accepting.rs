@@ -2,13 +2,16 @@
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
+use sqlx::types::Json;
 use sqlx::{query, query_as, query_scalar};
 
-use crate::domain::{ConversationId, Image, Machine, MessageId, Origin, TurnId, TurnState};
-use crate::facts::{Event, EventRecord, TurnQueued};
+use super::standing::StandingRow;
+use crate::domain::{ConversationId, Image, Machine, MessageId, Origin, TurnId, TurnInput, TurnState};
+use crate::facts::{Event, EventRecord, TurnQueued, TurnStarted};
 use crate::failpoint::{self, Point};
-use crate::store::transition::{Done, EventRow};
-use crate::store::{NewImage, Store, StoreError, Unit};
+use crate::store::places::{self, Place};
+use crate::store::transition::{Done, EventRow, is_refused};
+use crate::store::{Lease, NewImage, Store, StoreError, TakenUp, Unit};
 
 /// A message on its way in.
 #[derive(Clone, Copy, Debug, Default)]
@@ -91,8 +94,8 @@ impl Store {
         self.accept_if(conversation, message, true, now).await
     }
 
-    /// One statement: message, images, turn, event. With `unless_asked`, a waiting question goes
-    /// first: then `None`.
+    /// One statement: message, images, turn, event; and the turn is taken up if the runner has a
+    /// place for it. With `unless_asked`, a waiting question goes first: then `None`.
     async fn accept_if(
         &self,
         conversation: ConversationId,
@@ -105,8 +108,11 @@ impl Store {
         let (images, bytes): (Vec<_>, Vec<_>) = message.images.iter().map(|new| (&new.image, new.bytes.clone())).unzip();
         let sha256: Vec<_> = images.iter().map(|image| image.sha256.clone()).collect();
         let types: Vec<_> = images.iter().map(|image| image.media_type.as_str().to_owned()).collect();
+        let place = self.places.reserve();
+        let reading = place.as_ref().map(Place::reading).unwrap_or_default();
         let statement = query!(
-            r#"SELECT came AS "came!", turn, sequence, event FROM accept_message($1, $2, $3, $4, $5, $6, $7, $8, $9)"#,
+            r#"SELECT came AS "came!", turn, sequence, event, profile, stands AS "stands: Json<StandingRow>"
+               FROM accept_message($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"#,
             conversation.0,
             queued,
             TurnState::FIRST.as_str(),
@@ -115,21 +121,48 @@ impl Store {
             &types,
             &bytes,
             message.counted,
-            now
+            now,
+            place.as_ref().map(Place::owner),
+            TurnState::after(TurnInput::Claim).map(TurnState::as_str),
+            places::written(&reading)
         );
-        let pool = self.pool.clone();
+        let store = self.clone();
         let accepted = self.transition(async move {
-            let row = statement.fetch_one(&pool).await?;
-            let records = match (row.sequence, row.event) {
-                (Some(sequence), Some(event)) => vec![EventRow { sequence, event }.of(conversation, now)?],
-                _ => Vec::new(),
+            let rows = match statement.fetch_all(&store.pool).await {
+                Err(error) if is_refused(&error) => {
+                    if let Some(place) = place {
+                        place.settle(None);
+                    }
+                    return Err(error.into());
+                }
+                rows => rows?,
             };
-            let accepted = match (&*row.came, row.turn) {
-                (_, Some(turn)) => Some(Accepted { turn: TurnId(turn), conversation, again: row.came == "again" }),
-                ("asked", None) => None,
-                (_, None) => return Err(StoreError::NoConversation(conversation)),
+            let (mut came, mut records, mut taken) = (None, Vec::new(), None);
+            for row in rows {
+                if let (Some(sequence), Some(event)) = (row.sequence, row.event) {
+                    let record = EventRow { sequence, event }.of(conversation, now)?;
+                    if let Event::TurnStarted(TurnStarted { turn, fence }) = record.event {
+                        let profile = row.profile.unwrap_or_default();
+                        let wanted = reading.get(profile.as_str()).copied();
+                        let lease = Lease { turn, conversation, profile, fence, origin: Origin::Message, takes: 1 };
+                        // What cannot be read is read again by whoever works on the turn, who tells of it.
+                        let standing = wanted.zip(row.stands).and_then(|(wanted, row)| store.stands(&lease, wanted, row.0).ok());
+                        taken = Some(TakenUp { lease, standing });
+                    }
+                    records.push(record);
+                }
+                came = Some((row.came, row.turn));
+            }
+            let wakes = taken.is_none();
+            if let Some(place) = place {
+                place.settle(taken);
+            }
+            let accepted = match came {
+                Some((came, Some(turn))) => Some(Accepted { turn: TurnId(turn), conversation, again: came == "again" }),
+                Some((came, None)) if came == "asked" => None,
+                _ => return Err(StoreError::NoConversation(conversation)),
             };
-            Ok(Done::new(accepted, records))
+            Ok(Done { given: accepted, records, wakes })
         });
         let accepted = accepted.await?;
         if accepted.is_some_and(|accepted| !accepted.again) {

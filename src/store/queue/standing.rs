@@ -41,10 +41,18 @@ impl Wanted {
 
     /// The same for the database, of this turn.
     pub(in crate::store) fn of(self, lease: &Lease) -> Value {
+        let mut wanted = self.shape();
+        wanted["turn"] = json!(lease.turn);
+        wanted["conversation"] = json!(lease.conversation);
+        wanted["profile"] = json!(lease.profile);
+        wanted
+    }
+
+    /// The same of a turn that the database knows.
+    pub(in crate::store) fn shape(self) -> Value {
         let Self { history, due: (due, tasks), todos, begins, now } = self;
         let most = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         json!({
-            "turn": lease.turn, "conversation": lease.conversation, "profile": lease.profile,
             // One more than wanted: the oldest tells whether its turn is whole.
             "history": most(history.saturating_add(1)), "due": due, "tasks": most(tasks), "today": now.date_naive(), "now": now,
             "begins": begins, "tries": TURNS_BETWEEN_TRIES - 1, "todos": todos.then_some(MOST_IN_CONTEXT),

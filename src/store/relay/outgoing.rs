@@ -181,11 +181,24 @@ impl Store {
         Ok(soonest.map_or(OutboxLook::Later(now + ATTEMPT), OutboxLook::Later))
     }
 
+    /// True if somebody else than the agent has said something in an instance behind a message.
+    async fn was_spoken_since(&self, instance: InstanceId, message: RelayMessageId) -> Result<bool, StoreError> {
+        let since = query_scalar!(
+            r#"SELECT EXISTS (SELECT FROM relay_messages WHERE instance_id = $1 AND message_id > $2 AND said_by <> 'agent') AS "since!""#,
+            instance.0,
+            message.0
+        );
+        Ok(since.fetch_one(&self.pool).await?)
+    }
+
     /// A message as the pace looks at it.
     async fn paced(&self, message: &RelayMessage, instance: InstanceId) -> Result<NextMessage, StoreError> {
         let row = query_as!(InstanceRow, "SELECT * FROM relay_instances WHERE instance_id = $1", instance.0);
         let instance = Instance::try_from(row.fetch_one(&self.pool).await?)?;
-        let keeps_quiet = message.said_by == SaidBy::Agent && (message.first_contact || message.follow_up);
+        // Once the contact has written, or a person as the agent, nothing is disturbed any more by what stands before that.
+        let keeps_quiet = message.said_by == SaidBy::Agent
+            && (message.first_contact || message.follow_up)
+            && !self.was_spoken_since(instance.id, message.id).await?;
         let id = self.peer_id_of(message.id);
         let chance = u16::from_str_radix(&id[..4], 16).map_or(0.5, |drawn| f64::from(drawn) / f64::from(u16::MAX));
         Ok(NextMessage {

@@ -15,7 +15,7 @@ use super::bodies::Bodies;
 use super::capabilities::CapabilitySummary;
 use super::mcp_servers::{McpServer, McpTool};
 use super::policies::StoredPolicy;
-use crate::domain::{CapabilityVersion, ProfilePolicy, Rule, ToolSpec};
+use crate::domain::{CapabilityVersion, ProfilePolicy, Rule, SharedSpec};
 use crate::store::{CatalogueVersion, Store, StoreError, value};
 
 /// The policies, rules, capabilities and external tools of one moment.
@@ -27,7 +27,7 @@ pub struct Catalogue {
     rules: BTreeMap<String, BTreeMap<String, Rule>>,
     capabilities: BTreeMap<String, Arc<Listed>>,
     servers: BTreeMap<String, StoredServer>,
-    external: BTreeMap<String, McpTool>,
+    external: BTreeMap<String, ListedExternal>,
 }
 
 /// A capability of the catalogue.
@@ -40,7 +40,16 @@ pub struct Listed {
     /// Differs if somebody changed the row of this version by hand.
     pub(super) stamp: i64,
     /// The capability as a model is offered it, once somebody has worked that out.
-    pub offer: OnceLock<ToolSpec>,
+    pub offer: OnceLock<SharedSpec>,
+}
+
+/// A tool of an external server in the catalogue.
+#[derive(Debug)]
+pub struct ListedExternal {
+    /// The tool, as its server last listed it.
+    pub tool: McpTool,
+    /// The tool as a model is offered it, once somebody has worked that out.
+    pub offer: OnceLock<SharedSpec>,
 }
 
 /// The newest one that was read. Clones share it.
@@ -156,7 +165,12 @@ impl Store {
             rules,
             capabilities: capabilities.collect::<Result<_, StoreError>>()?,
             servers: row.servers.0.into_iter().map(|server| (server.name.clone(), server)).collect(),
-            external: row.external.0.into_iter().map(|tool| (tool.tool.clone(), tool)).collect(),
+            external: row
+                .external
+                .0
+                .into_iter()
+                .map(|tool| (tool.tool.clone(), ListedExternal { tool, offer: OnceLock::new() }))
+                .collect(),
         })
     }
 }
@@ -212,13 +226,13 @@ impl Catalogue {
     }
 
     /// The tools that external servers list, by their names for models.
-    pub fn external(&self) -> impl Iterator<Item = &McpTool> {
+    pub fn external(&self) -> impl Iterator<Item = &ListedExternal> {
         self.external.values()
     }
 
     /// One of them.
     pub fn external_tool(&self, tool: &str) -> Option<&McpTool> {
-        self.external.get(tool)
+        self.external.get(tool).map(|listed| &listed.tool)
     }
 
     /// The external servers, by name.

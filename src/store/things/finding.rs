@@ -112,13 +112,14 @@ fn pieces(marked: &str) -> Vec<Piece> {
 }
 
 impl Theirs {
-    /// Their conversations in the order of the list, after `after`, at most `limit`. One that was deleted
+    /// Their conversations with these profiles in the order of the list, after `after`, at most `limit`. One that was deleted
     /// comes back if something happened in it since.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn conversations(
         &self,
+        profiles: &[String],
         archived: bool,
         after: Option<ListPlace>,
         limit: i64,
@@ -135,7 +136,7 @@ impl Theirs {
                FROM conversations c LEFT JOIN events e ON e.conversation_id = c.conversation_id AND e.sequence = c.last_sequence,
                    LATERAL (SELECT coalesce(e.created_at, c.created_at) AS active_at, pinned_at IS NOT NULL AS pinned) AS at
                WHERE (archived_at IS NOT NULL) = $1 AND (deleted_at IS NULL OR deleted_at < active_at)
-                 AND (is_main OR last_sequence > 0 OR title IS NOT NULL) AND user_id = $6 AND profile <> 'campaign'
+                 AND (is_main OR last_sequence > 0 OR title IS NOT NULL) AND user_id = $6 AND profile = ANY($7)
                  AND ($2::boolean IS NULL OR (pinned, active_at, c.conversation_id) < ($2, $3, $4))
                ORDER BY pinned DESC, active_at DESC, c.conversation_id DESC LIMIT $5"#,
             archived,
@@ -143,19 +144,20 @@ impl Theirs {
             after.map(|place| place.active_at),
             after.map(|place| place.id.0),
             limit,
-            self.user.0
+            self.user.0,
+            profiles
         )
         .fetch_all(&self.store.pool)
         .await?;
         Ok(rows.into_iter().map(ListedConversation::from).collect())
     }
 
-    /// Messages in their conversations, of people and answers, that hold every one of these words, and titles that do; the
-    /// newest first, at most `limit` of each. Nothing from before a conversation was begun anew is found.
+    /// Messages in their conversations with these profiles, of people and answers, that hold every one of these words, and
+    /// titles that do; the newest first, at most `limit` of each. Nothing from before a conversation was begun anew is found.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn search(&self, asked: &str, limit: i64) -> Result<Vec<SearchHit>, StoreError> {
+    pub async fn search(&self, profiles: &[String], asked: &str, limit: i64) -> Result<Vec<SearchHit>, StoreError> {
         let Some(words) = words_of(asked) else { return Ok(Vec::new()) };
         let messages = query!(
             r#"SELECT m.conversation_id, turn_id, role, m.created_at, title,
@@ -165,7 +167,7 @@ impl Theirs {
                        'MaxFragments=1, MaxWords=24, MinWords=8, StartSel=' || chr(2) || ', StopSel=' || chr(3)) AS "snippet!"
                FROM (SELECT * FROM messages
                      WHERE to_tsvector('simple', left(content, 100000)) @@ to_tsquery('simple', $1) AND role IN ('user', 'assistant')
-                       AND (SELECT user_id = $3 AND messages.turn_id > coalesce(anew_after, 0) FROM conversations o
+                       AND (SELECT user_id = $3 AND profile = ANY($4) AND messages.turn_id > coalesce(anew_after, 0) FROM conversations o
                             WHERE o.conversation_id = messages.conversation_id)
                      ORDER BY message_id DESC LIMIT $2) AS m
                JOIN conversations c ON c.conversation_id = m.conversation_id
@@ -174,17 +176,19 @@ impl Theirs {
                ORDER BY message_id DESC"#,
             words,
             limit,
-            self.user.0
+            self.user.0,
+            profiles
         );
         let titles = query!(
             r#"SELECT c.conversation_id, title AS "title!", c.created_at
                FROM conversations c LEFT JOIN events e ON e.conversation_id = c.conversation_id AND e.sequence = c.last_sequence
                WHERE title IS NOT NULL AND (deleted_at IS NULL OR deleted_at < e.created_at)
-                 AND to_tsvector('simple', title) @@ to_tsquery('simple', $1) AND user_id = $3
+                 AND to_tsvector('simple', title) @@ to_tsquery('simple', $1) AND user_id = $3 AND profile = ANY($4)
                ORDER BY c.conversation_id DESC LIMIT $2"#,
             words,
             limit,
-            self.user.0
+            self.user.0,
+            profiles
         );
         let (titles, messages) = tokio::try_join!(titles.fetch_all(&self.store.pool), messages.fetch_all(&self.store.pool))?;
         let titles = titles.into_iter().map(|row| {

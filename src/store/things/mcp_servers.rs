@@ -99,7 +99,7 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn mcp_tools(&self) -> Result<Vec<McpTool>, StoreError> {
-        Ok(self.catalogue(None).await?.external().cloned().collect())
+        Ok(self.catalogue(None).await?.external().map(|listed| listed.tool.clone()).collect())
     }
 
     /// Keeps the tools that a server lists now, and returns those whose definition changed. A rule

@@ -1,7 +1,7 @@
 //! Numbers for a person who watches the server: see `docs/operations.md`.
 
 use chrono::{DateTime, Utc};
-use sqlx::{PgPool, query};
+use sqlx::query;
 
 use super::usage;
 use crate::domain::{Budget, Spent};
@@ -17,12 +17,8 @@ impl Store {
 
     /// Connections of each pool: its name, how many are in use, how many are idle.
     pub fn pools(&self) -> Vec<(&'static str, u32, u32)> {
-        let of = |name, pool: &PgPool| {
-            let idle = u32::try_from(pool.num_idle()).unwrap_or(u32::MAX);
-            (name, pool.size().saturating_sub(idle), idle)
-        };
-        let (all, idle) = self.agent.counts();
-        vec![of("app", &self.pool), ("agent", all.saturating_sub(idle), idle)]
+        let of = |name, (all, idle): (u32, u32)| (name, all.saturating_sub(idle), idle);
+        vec![of("app", self.pool.counts()), of("agent", self.agent.counts())]
     }
 
     /// The database's numbers of this moment. The use of all conversations in a day is compared

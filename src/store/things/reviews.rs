@@ -26,6 +26,8 @@ pub struct NewReview<'a> {
     pub classification: &'a Classification,
     /// True if the model gave an answer that could be read.
     pub answered: bool,
+    /// True if the action is recorded for it.
+    pub recorded: bool,
     /// The requests for it; none if no model answered.
     pub asked: &'a [RequestCost],
 }
@@ -59,8 +61,8 @@ impl Store {
             return Ok(());
         }
         unit.pay_for(lease, call, review.asked).await?;
-        let (classification, answered) = (*review.classification, review.answered);
-        let classified = ProposalClassified { turn: lease.turn, call, classification, answered };
+        let NewReview { classification, answered, recorded, .. } = review;
+        let classified = ProposalClassified { turn: lease.turn, call, classification: *classification, answered, recorded };
         unit.append(lease.conversation, classified.into()).await?;
         unit.commit().await
     }

@@ -28,6 +28,8 @@ pub struct VapiCall {
     pub said: i32,
     /// The last of them.
     pub heard: Option<String>,
+    /// Vapi's own id of it, once Vapi has made it.
+    pub id: Option<String>,
 }
 
 impl Store {
@@ -37,7 +39,7 @@ impl Store {
     /// If the database does not answer.
     pub async fn vapi_call(&self, call: VoiceCallId, now: DateTime<Utc>) -> Result<Option<VapiCall>, StoreError> {
         let row = query!(
-            r#"SELECT user_id, conversation_id, ended_at IS NULL AS "open!", vapi_said, vapi_heard
+            r#"SELECT user_id, conversation_id, ended_at IS NULL AS "open!", vapi_said, vapi_heard, vapi_id
                FROM voice_calls JOIN users u ON u.id = user_id
                WHERE voice_call_id = $1 AND adapter = $2 AND (ended_at IS NULL OR ended_at > $3) AND disabled_at IS NULL"#,
             call.0,
@@ -51,6 +53,7 @@ impl Store {
             open: row.open,
             said: row.vapi_said,
             heard: row.vapi_heard,
+            id: row.vapi_id,
         }))
     }
 }

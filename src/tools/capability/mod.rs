@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::arguments;
 use super::kit::Kit;
 use super::tool::{Act, CallCard, Doing, Executed, FoundTool, Inside, Prepared, Preparing, Source, Tool, ToolError, at_once};
-use crate::domain::{CapabilityVersion, Effect, ToolSpec};
+use crate::domain::{CapabilityVersion, Effect, SharedSpec, ToolSpec};
 use crate::store::{CapabilitySummary, Catalogue, Crash, StoreError};
 
 /// All live capabilities.
@@ -40,8 +40,8 @@ pub(super) fn spec(summary: &CapabilitySummary) -> ToolSpec {
 }
 
 impl Source for CapabilitySource {
-    fn list(&self, catalogue: &Catalogue) -> Vec<ToolSpec> {
-        catalogue.capabilities().map(|listed| listed.offer.get_or_init(|| spec(&listed.summary)).clone()).collect()
+    fn list(&self, catalogue: &Catalogue) -> Vec<SharedSpec> {
+        catalogue.capabilities().map(|listed| listed.offer.get_or_init(|| spec(&listed.summary).into()).clone()).collect()
     }
 
     fn find<'a>(&'a self, kit: &'a Kit, catalogue: &'a Catalogue, name: &'a str) -> BoxFuture<'a, FoundTool> {

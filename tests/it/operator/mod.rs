@@ -9,6 +9,7 @@ mod judged;
 mod limits;
 mod queue;
 mod screen;
+mod session;
 mod terminal;
 
 use std::path::PathBuf;

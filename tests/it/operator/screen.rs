@@ -149,6 +149,10 @@ async fn a_risky_action_is_recorded_with_pictures_before_and_after() {
     desk.app.script([call("list_scripts", json!({})), judged("low", "high", "local", false), text("None.")]);
     desk.order("scripts?").await;
     assert_eq!(desk.heard(1).await, "None.\n\nRecorded in recordings/turn-1.");
+    let named = desk.log(1, "task_completed").await;
+    let named = named.iter().find(|line| line["event"] == "decision").unwrap();
+    let named = (&named["decision"], &named["recording"]);
+    assert_eq!(named, (&json!("record"), &json!("recordings/turn-1/call-1.json")));
     let recording = desk.file("recordings/turn-1/call-1.json").await;
     let recording: serde_json::Value = serde_json::from_str(&recording).unwrap();
     assert_eq!((&recording["name"], &recording["governor"]["risk"]), (&json!("list_scripts"), &json!("high")));

@@ -16,7 +16,7 @@ use super::{Desk, OWNER, harmless};
 use crate::support::{ModelServer, call, in_time, text};
 
 /// A program that shows a code, goes online, brings one order, and keeps all that it is told; a file that it is to send is copied away.
-fn program(folder: &Path, order: &str) -> PathBuf {
+pub fn program(folder: &Path, order: &str) -> PathBuf {
     let path = folder.join("program.sh");
     let script = format!(
         r#"#!/bin/sh
@@ -74,14 +74,14 @@ pub async fn picture_by_program(display: &str, folder: &Path) -> (String, Vec<u8
 }
 
 /// `level3 operator` as a process, with its output.
-struct Operator {
+pub struct Operator {
     child: Child,
-    out: Arc<Mutex<String>>,
+    pub out: Arc<Mutex<String>>,
     home: PathBuf,
 }
 
 impl Operator {
-    fn start(home: &Path, model: &ModelServer, arguments: &[&str], settings: &[(&str, &str)]) -> Self {
+    pub fn start(home: &Path, model: &ModelServer, arguments: &[&str], settings: &[(&str, &str)]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_level3"));
         command.arg("operator").args(arguments).arg("--home").arg(home);
         command.env_clear().env("PATH", std::env::var("PATH").unwrap_or_default()).envs(settings.iter().copied());
@@ -103,7 +103,7 @@ impl Operator {
     }
 
     /// Waits until it has printed these words.
-    async fn printed(&mut self, words: &str) {
+    pub async fn printed(&mut self, words: &str) {
         let seen = async {
             while !self.out.lock().unwrap().contains(words) {
                 if let Ok(Some(status)) = self.child.try_wait() {
@@ -115,7 +115,18 @@ impl Operator {
         in_time(words, seen).await;
     }
 
-    async fn ends_by(mut self, signal: i32) {
+    /// Waits until it has printed these words so often.
+    pub async fn printed_again(&mut self, words: &str, times: usize) {
+        let out = Arc::clone(&self.out);
+        let seen = async {
+            while out.lock().unwrap().matches(words).count() < times {
+                tokio::task::yield_now().await;
+            }
+        };
+        in_time(words, seen).await;
+    }
+
+    pub async fn ends_by(mut self, signal: i32) {
         let pid = i32::try_from(self.child.id().unwrap()).unwrap();
         // SAFETY: kill only sends a signal, to a child that has not been waited for.
         unsafe { libc::kill(pid, signal) };
@@ -138,7 +149,7 @@ fn reader(stream: impl tokio::io::AsyncRead + Send + Unpin + 'static) -> tokio::
 }
 
 /// A free port for the page, in the settings of a home.
-fn home_with(folder: &Path) -> PathBuf {
+pub fn home_with(folder: &Path) -> PathBuf {
     let home = folder.join("zeta");
     fs::create_dir(&home).unwrap();
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();

@@ -162,3 +162,27 @@ async fn two_servers_on_one_database_have_one_conversation() {
     assert_eq!(desk.transcript(id).await.len(), 3);
     drop(other);
 }
+
+#[tokio::test]
+async fn a_contacts_conversation_stands_neither_in_the_list_nor_in_the_search_of_chat() {
+    let desk = Desk::start().await;
+    // A client that connects has the main conversation of each profile that the owner talks with.
+    let _page = desk.app.connect().await;
+    let id = desk.begun(ANNA).await;
+    let get = async |path: &str| crate::support::api::ask(&desk.app, Method::GET, path, None).await.1;
+    let listed = get("/api/conversations").await;
+    let mut profiles: Vec<_> =
+        listed["conversations"].as_array().unwrap().iter().map(|one| one["profile"].as_str().unwrap()).collect();
+    profiles.sort_unstable();
+    assert_eq!(profiles, ["builder", "law", "lea", "operator"], "{listed}");
+    let conversation = desk.instance(id).await["conversation"].clone();
+    let path = format!("/api/conversations/{conversation}");
+    let title = Some(json!({"title": "Zanzibar"}));
+    assert_eq!(crate::support::api::ask(&desk.app, Method::PATCH, &path, title).await.0, 200);
+    // The words of the house that begin the conversation are a message of it, and so is the agent's empty answer.
+    let begun = "SELECT count(*) FROM messages WHERE content LIKE '[relay] Begin the conversation%'";
+    assert_eq!(desk.app.count(begun).await, 1);
+    for words in ["relay", "Begin", "Zanzibar"] {
+        assert_eq!(get(&format!("/api/search?q={words}")).await, json!({"found": []}), "{words}");
+    }
+}

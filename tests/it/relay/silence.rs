@@ -69,7 +69,7 @@ async fn a_follow_up_waits_for_the_morning() {
 }
 
 #[tokio::test]
-async fn a_first_message_at_night_is_held_and_a_persons_own_is_not() {
+async fn a_first_message_at_night_is_held_and_a_persons_own_goes_with_what_is_before_it() {
     let desk = Desk::start().await;
     desk.app.advance(14 * 3_600);
     desk.app.script([writes("Good evening"), text("")]);
@@ -81,13 +81,31 @@ async fn a_first_message_at_night_is_held_and_a_persons_own_is_not() {
     let other = desk.order("+491709999999").await;
     desk.until(other, "WAITING_FOR_REPLY").await;
     desk.app.run_until_idle().await;
+    assert_eq!(desk.transcript(other).await[0]["delivery"], "queued");
     let path = format!("/instances/{other}/send");
     desk.done(reqwest::Method::POST, &path, Some(json!({"text": "By hand"}))).await;
-    // In its order behind the agent's own, which waits for the morning.
-    assert_eq!(desk.transcript(other).await[1]["delivery"], "queued");
+    desk.delivered(other, 1).await;
+    desk.app.advance(4);
+    desk.delivered(other, 2).await;
+    assert_eq!(desk.transcript(id).await[0]["delivery"], "queued", "nobody wrote there");
     desk.app.advance(10 * 3_600);
     desk.delivered(id, 1).await;
-    desk.delivered(other, 1).await;
+}
+
+#[tokio::test]
+async fn a_contact_who_writes_at_night_gets_the_first_message_and_the_answer() {
+    let desk = Desk::start().await;
+    desk.app.advance(14 * 3_600);
+    desk.app.script([writes("Good evening"), text("")]);
+    let id = desk.order(ANNA).await;
+    desk.until(id, "WAITING_FOR_REPLY").await;
+    desk.app.run_until_idle().await;
+    assert_eq!(desk.transcript(id).await[0]["delivery"], "queued");
+    desk.app.script([writes("At eight"), text("")]);
+    desk.say(ANNA, "When do you come?").await;
+    desk.delivered(id, 1).await;
+    desk.app.advance(4);
+    desk.delivered(id, 3).await;
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 // The screens of the page: how one gets to each. For tests that look at all of them, and for the pictures in `docs/screens`.
 
+import { EARS } from "./voice.mjs";
+
 const ready = (browser) => browser.waitFor(`return document.querySelector("[data-testid=connection][data-state=connected]") !== null`);
 const shown = (css) => (browser) => browser.waitFor(`return document.querySelector(arguments[0])?.checkVisibility() === true`, css);
 const press = (key, keys = {}) => (browser) =>
@@ -57,6 +59,21 @@ export const OFFLINE_SCREENS = ["chat", "approvals", "assistant", "tasks", "rela
 export const PHONE_SCREENS = [
   { name: "list", hash: "#chat", steps: [click("[data-testid=list-open]"), shown(".conversation-panel")] },
   { name: "more", hash: "#tasks", steps: [sheet("tasks"), click(".rail-more"), shown(".menu")] },
+];
+
+const put = (script) => (browser) => browser.js(script);
+const listens = (browser) => browser.waitFor(`return document.querySelector("[data-testid=voice-state]")?.textContent.includes("Law listens")`);
+const called = [shown("[data-testid=picker]"), put(EARS), click("[data-testid=talk-law]"), listens];
+
+/**
+ * A call with Law, in a browser with ears that are put in. Leaving the page ends the call. `voice` is how many minutes a month the paid tier has
+ * meanwhile, if not 60.
+ */
+export const VOICE_SCREENS = [
+  { name: "law_call", hash: "#assistant", steps: [...called, put(`window.hear("add buy", false)`), shown("[data-testid=voice-interim]")] },
+  { name: "law_indicator", hash: "#assistant", steps: [...called, click("[data-testid=place-tasks]"), shown("[data-testid=call-indicator]"), shown("l3-timer")] },
+  { name: "law_permission", hash: "#assistant", steps: [shown("[data-testid=picker]"), put(EARS), put(`window.permission.state = "denied"`), click("[data-testid=talk-law]"), shown("[data-testid=voice-problem] strong")] },
+  { name: "law_upgrade", voice: 0, hash: "#assistant", steps: [shown("[data-testid=picker]"), put(EARS), click("[data-testid=talk-law]"), shown("[data-testid=voice-upgrade]")] },
 ];
 
 /** Opens a screen of the server at `address`, from a fresh load. */

@@ -43,8 +43,8 @@ async function startDriver(tries = 5) {
   return startDriver(tries - 1);
 }
 
-/** Starts a browser: `{ go, js, later, cdp, tab, shown, show, waitFor, size, media, shot, keys, chord, errors, end }`. */
-export async function startBrowser() {
+/** Starts a browser, with these further flags: `{ go, js, later, cdp, tab, shown, show, waitFor, size, media, shot, keys, chord, errors, end }`. */
+export async function startBrowser(more = []) {
   const profile = mkdtempSync(join(tmpdir(), "level3-screens-"));
   const { driver, port } = await startDriver();
   const ask = async (method, path, body) => {
@@ -53,7 +53,7 @@ export async function startBrowser() {
     if (value?.error) throw new Error(`${value.error}: ${value.message}`);
     return value;
   };
-  const args = [...FLAGS, `--user-data-dir=${profile}`];
+  const args = [...FLAGS, ...more, `--user-data-dir=${profile}`];
   const wanted = { alwaysMatch: { "goog:chromeOptions": { args }, "goog:loggingPrefs": { browser: "ALL" } } };
   const { sessionId } = await ask("POST", "/session", { capabilities: wanted });
   const own = (method, path, body) => ask(method, `/session/${sessionId}${path}`, body);
@@ -104,8 +104,13 @@ export async function startBrowser() {
       const actions = [...keys.map((value) => ({ type: "keyDown", value })), ...keys.toReversed().map((value) => ({ type: "keyUp", value }))];
       return own("POST", "/actions", { actions: [{ type: "key", id: "keys", actions }] });
     },
-    /** The errors that the page wrote to the console. */
-    errors: async () => (await own("POST", "/se/log", { type: "browser" })).filter(({ level }) => level === "SEVERE").map(({ message }) => message),
+    /** The errors that the page wrote to the console. The page before it may have written some as well, once its server was gone. */
+    async errors() {
+      const here = await js("return location.origin");
+      const isHere = (message) => (/^http:\/\/127\.0\.0\.1:\d+/.exec(message)?.[0] ?? here) === here;
+      const said = await own("POST", "/se/log", { type: "browser" });
+      return said.filter(({ level, message }) => level === "SEVERE" && isHere(message)).map(({ message }) => message);
+    },
     async end() {
       await own("DELETE", "").catch(() => undefined);
       driver.kill();

@@ -6,9 +6,9 @@ use super::report::{Report, ratio};
 use super::settings::Settings;
 use super::times::{Times, milliseconds};
 
-/// Commits of a simple turn: accept, claim, answer. Each of three tools ends with a commit of its own, and they take a further step.
-pub const SIMPLE_COMMITS: f64 = 3.0;
-const TOOLS_COMMITS: f64 = 7.0;
+/// Commits of a simple turn: accept and take up, answer. Each of three tools ends with a commit of its own, and they take a further step.
+pub const SIMPLE_COMMITS: f64 = 2.0;
+const TOOLS_COMMITS: f64 = 6.0;
 /// From the call that writes a capability to the result of its first call: two outcomes, and a step between.
 const RESULT_COMMITS: f64 = 3.0;
 

@@ -135,6 +135,11 @@ impl Contact {
         self.heard.lock().unwrap().iter().filter_map(|(_, message)| text_of(message)).collect()
     }
 
+    /// How many pictures it heard.
+    pub fn pictures(&self) -> usize {
+        self.heard.lock().unwrap().iter().filter(|(_, message)| message.image_message.is_set()).count()
+    }
+
     /// Hears for a while, for what must not come.
     pub async fn listens(&self) {
         tokio::time::sleep(Duration::from_millis(1500)).await;

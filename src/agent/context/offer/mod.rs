@@ -12,7 +12,7 @@ use super::extent::ToolRoom;
 use super::{Extent, system_prompt};
 use crate::agent::Agent;
 use crate::coach::Toolbox;
-use crate::domain::{CallRequest, Exchange, HistoryEntry, ToolSpec};
+use crate::domain::{CallRequest, Exchange, HistoryEntry, SharedSpec, ToolSpec};
 use crate::executor::RunningTurn;
 use crate::model::{Entry, Model};
 use crate::store::StoreError;
@@ -29,7 +29,7 @@ const ALL_OFFERED: &str = "Tools besides these four are capabilities you built, 
 /// The tools that a step offers, and the words of the system prompt about capabilities.
 pub(in crate::agent) struct Offer {
     /// The four first tools, then capabilities by their names, then tools of external servers.
-    pub(in crate::agent) tools: Vec<ToolSpec>,
+    pub(in crate::agent) tools: Vec<SharedSpec>,
     /// The capabilities in words.
     pub(in crate::agent) section: String,
     /// The names of the tools that are not offered.
@@ -96,9 +96,9 @@ fn share(prompt: &str, most: usize) -> usize {
 
 /// All tools there are to offer.
 pub(super) struct Stock {
-    first: Vec<ToolSpec>,
+    first: Vec<SharedSpec>,
     /// The other tools; the agent's own before the external ones.
-    rest: Vec<ToolSpec>,
+    rest: Vec<SharedSpec>,
     /// How many of them are its own.
     own: usize,
 }
@@ -179,7 +179,7 @@ fn named<'a>(history: &[Exchange], known: &HashSet<&'a str>, first: &HashSet<&st
 
 /// The tools that are not offered, in about so many bytes: a line for each as long as the names of
 /// all others have room as well, then names, then the number of the rest.
-fn in_words(own: usize, others: &[&ToolSpec], most: usize) -> String {
+fn in_words(own: usize, others: &[&SharedSpec], most: usize) -> String {
     let mut section = format!(
         "You have {own} self-built capabilities. Not all tools have room in the list of tools; these {} are left out there, and are yours all \
          the same. To use one, read it, and from then on it is in the list: SELECT description, parameters FROM shared.capabilities WHERE \

@@ -23,7 +23,8 @@ fn stock(count: usize) -> Stock {
 }
 
 fn of(capabilities: Vec<ToolSpec>, external: Vec<ToolSpec>) -> Stock {
-    Stock::new(Offered { first: tools::first().to_vec(), capabilities, external })
+    let shared = |specs: Vec<ToolSpec>| specs.into_iter().map(SharedSpec::from).collect();
+    Stock::new(Offered { first: tools::first().to_vec(), capabilities: shared(capabilities), external: shared(external) })
 }
 
 fn called(name: &str, arguments: &str) -> HistoryEntry {

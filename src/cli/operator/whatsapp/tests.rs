@@ -5,6 +5,14 @@ use super::*;
 const TEXT: &str = "2@abcdefghijklmnopqrstuvwxyz0123456789,ABCDEFGHIJKLMNOPQRSTUVWXYZ,abcdefghijklmnopqrstuvwxyz";
 
 #[test]
+fn the_build_goes_where_the_program_is_looked_for_whatever_cargo_was_told() {
+    let command = building(Path::new("cargo"), Path::new("/sources/channels/whatsapp"));
+    let arguments: Vec<_> = command.get_args().map(|argument| argument.to_str().unwrap()).collect();
+    assert_eq!(arguments, ["build", "--release", "--locked", "--target-dir", "target"]);
+    assert_eq!(command.get_current_dir(), Some(Path::new("/sources/channels/whatsapp")));
+}
+
+#[test]
 fn a_wide_terminal_gets_the_code_and_a_narrow_one_the_pairing_code() {
     let wide = lines_of_qr(Some(TEXT), Some("ABCD-EFGH"), Terminal { columns: Some(80) });
     assert!(wide[0].starts_with("Scan this code") && wide.len() > 15, "{wide:?}");

@@ -6,6 +6,7 @@ use base64::prelude::BASE64_STANDARD;
 use chrono::{DateTime, TimeDelta};
 use hmac::{EagerHash, Hmac, KeyInit as _, Mac as _};
 use secrecy::ExposeSecret;
+use serde_json::Value;
 use sha1::Sha1;
 use sha2::{Sha256, Sha512};
 
@@ -71,33 +72,34 @@ impl Vapi {
     ) -> Result<Option<KnownCall>, StoreError> {
         let Some(settings) = &self.config.whole else { return Ok(None) };
         let plan = &settings.signature;
-        let mut keys = vec![self.signing_key(call)];
-        if let Some(name) = &settings.secret
-            && let Ok(Some(value)) = self.vault.get(name).await
-        {
-            keys.push(value.expose_secret().to_owned());
-        }
-        let seen = match header(&plan.signature) {
+        let own = self.signing_key(call);
+        let shared = match &settings.secret {
+            Some(name) => self.vault.get(name).await.ok().flatten(),
+            None => None,
+        };
+        // The key of the call first: a message with the other one has to say itself which call it is about.
+        let keys = [Some(own.as_str()), shared.as_ref().map(ExposeSecret::expose_secret)];
+        let of = |is_right: &dyn Fn(&[u8]) -> bool| keys.iter().position(|key| key.is_some_and(|key| is_right(key.as_bytes())));
+        let (key, seen) = match header(&plan.signature) {
             Some(signature) => {
                 let Some(timestamp) = header(&plan.timestamp) else { return Ok(None) };
                 let fresh = moment(&timestamp).is_some_and(|at| (self.clock.now() - at).abs() <= FRESH);
                 let Some(bytes) = bytes_of(plan, &signature).filter(|_| fresh) else { return Ok(None) };
-                if !keys.iter().any(|key| signed(plan.algorithm, key.as_bytes(), &timestamp, body, &bytes)) {
-                    return Ok(None);
-                }
-                Some(format!("signature {}", hex::encode(bytes)))
+                let key = of(&|key| signed(plan.algorithm, key, &timestamp, body, &bytes));
+                (key, Some(format!("signature {}", hex::encode(bytes))))
             }
             // The secret itself proves nothing about the message, so it is taken only if the operator says so.
             None if plan.plain => {
                 let Some(shown) = header(PLAIN) else { return Ok(None) };
-                if !keys.iter().any(|key| same(shown.as_bytes(), key.as_bytes())) {
-                    return Ok(None);
-                }
-                None
+                (of(&|key| same(shown.as_bytes(), key)), None)
             }
             None => return Ok(None),
         };
+        let Some(key) = key else { return Ok(None) };
         let Some(known) = self.store.vapi_call(call, self.clock.now()).await? else { return Ok(None) };
+        if key > 0 && !names(body, known.id.as_deref()) {
+            return Ok(None);
+        }
         if let Some(seen) = seen
             && !self.store.of(known.user).comes_first(call, &seen).await?
         {
@@ -105,6 +107,13 @@ impl Vapi {
         }
         Ok(Some(KnownCall(known)))
     }
+}
+
+/// True if a message says that it is about this call of Vapi's. The secret of a dashboard's assistant is one for all of its calls, so that a message
+/// of one of them would else be good for another.
+fn names(body: &[u8], id: Option<&str>) -> bool {
+    let read: Value = serde_json::from_slice(body).unwrap_or_default();
+    id.is_some_and(|id| read["message"]["call"]["id"] == id)
 }
 
 /// The time of a message: seconds since 1970, or milliseconds.

@@ -14,7 +14,7 @@ fn system(todos: &str) -> Entry {
 /// The calls for these entries, each as its name and arguments.
 fn calls(entries: Vec<Entry>) -> Vec<(String, Value)> {
     let tool = ToolSpec { name: END.into(), description: String::new(), parameters: json!({ "type": "object" }) };
-    let answer = reply(&Request { entries, tools: vec![tool], ..Request::default() });
+    let answer = reply(&Request { entries, tools: vec![tool.into()], ..Request::default() });
     answer.calls.into_iter().map(|call| (call.name, serde_json::from_str(&call.arguments).unwrap())).collect()
 }
 

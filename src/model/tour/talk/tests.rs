@@ -19,7 +19,7 @@ fn request(entries: Vec<Entry>) -> Request {
         parameters: json!({ "type": "object" }),
     };
     let entries = std::iter::once(Entry::System(SYSTEM.into())).chain(entries).collect();
-    Request { entries, tools: TodoFunction::ALL.iter().map(tool).collect(), ..Request::default() }
+    Request { entries, tools: TodoFunction::ALL.iter().map(tool).map(Into::into).collect(), ..Request::default() }
 }
 
 fn said(words: &str) -> Entry {

@@ -20,6 +20,17 @@ fn signatures_of_all_three_digests_are_known_and_others_are_not() {
 }
 
 #[test]
+fn a_message_names_the_call_of_vapis_that_it_is_about() {
+    assert!(names(br#"{"message": {"type": "hang", "call": {"id": "7420f27a"}}}"#, Some("7420f27a")));
+    for other in
+        ["", "[]", "{}", r#"{"message": {}}"#, r#"{"message": {"call": {"id": "8"}}}"#, r#"{"call": {"id": "7420f27a"}}"#]
+    {
+        assert!(!names(other.as_bytes(), Some("7420f27a")), "{other}");
+    }
+    assert!(!names(br#"{"message": {"call": {"id": null}}}"#, None), "Vapi has made no call yet");
+}
+
+#[test]
 fn a_time_is_read_in_seconds_and_in_milliseconds() {
     let at = |written| moment(written).map(|at| at.timestamp());
     assert_eq!(
