@@ -45,7 +45,7 @@ impl Worker for CampaignWorker {
     fn work<'a>(&'a self, lease: &'a Lease, shutdown: &'a CancellationToken) -> BoxFuture<'a, Result<Worked, StoreError>> {
         async move {
             let executor = &self.0.0.executor;
-            let Some(mut turn) = executor.begin(lease).await? else { return Ok(Worked::Ended) };
+            let Some(mut turn) = executor.begin(lease, None).await? else { return Ok(Worked::Ended) };
             if lease.origin != Origin::Cycle {
                 return executor.close(lease, turn.steps + 1, "campaign", NOBODY_LISTENS).await;
             }
