@@ -20,13 +20,19 @@ pub(super) async fn write(store: &Store, conversation: ConversationId, home: &Pa
     for action in store.risky_actions(conversation, None).await? {
         let folder = home.join(RECORDINGS).join(format!("turn-{}", action.turn));
         let file = folder.join(format!("call-{}.json", action.call));
-        if !file.exists()
+        if !is_whole(&file, &folder.join(format!("call-{}-after.png", action.call)))
             && let Err(error) = keep(&action, &folder, &file)
         {
             tracing::warn!(%error, file = %file.display(), "a recording cannot be written");
         }
     }
     Ok(())
+}
+
+/// True if a recording is there, and was written behind the picture after its action, which may come late.
+fn is_whole(file: &Path, after: &Path) -> bool {
+    let written = |path: &Path| path.metadata().and_then(|about| about.modified()).ok();
+    written(file).is_some_and(|file| written(after).is_none_or(|after| after <= file))
 }
 
 fn keep(action: &RecordedAction, folder: &Path, file: &Path) -> io::Result<()> {

@@ -1,8 +1,8 @@
 // Runs before anything is painted, so that the page never shows a look that was not chosen, and begins the modules after the first paint:
 // what is painted first needs none of them, and sixty files at once would hold up its style. No module: it must not wait.
 {
-  // Code is asked for all at once: found one after the other, by who names whom, it would come late. `tests/page/weight.test.mjs` says if a name
-  // is missing. This is what a conversation needs in which something was said.
+  // The code that a conversation needs in which something was said. It is asked for beside all else: found one after the other, by who names whom,
+  // these files would come late. `tests/page/weight.test.mjs` says if a name is missing.
   const SAID = [
     ["chat", "answer turns retried markdown blocks formulas view item-rows"],
     ["vendor", "dompurify-3.4.18.min marked-18.2.1.esm"],
@@ -11,17 +11,11 @@
     ["core", "approvals times format visible"],
     ["ui", "exact said section table chart-data table-text details menu"],
   ];
-  // The code of the shell, which every place needs.
-  const SHELL = [
-    ["core", "address characters state-law state-parts workspace state state-tasks state-todo session api server-clock words settings connection lists outbox images store dom later"],
-    ["words", "en en-chat"],
-    ["shell", "attention live places router shortcuts viewport who banners dock header rail"],
-    ["ui", "button icons states"],
-  ];
   // The code of Chat itself, and its style: the same holds of it.
   const CHAT = [
+    ["words", "en-chat"],
     ["chat", "index composer-data draft greetings row-elements composer conversations messages followed row-window grouping attachments links"],
-    ["core", "styles entries text"],
+    ["core", "styles characters entries text images server-clock state-tasks state-todo"],
   ];
   const { src } = document.currentScript;
   const inChat = /^#?(chat\b.*)?$/.test(location.hash);
@@ -45,7 +39,6 @@
     if (isBegun) return;
     isBegun = true;
     import("./index.js");
-    SHELL.forEach(load());
     if (!inChat) return;
     CHAT.forEach(load());
     for (const name of ["messages", "composer", "chat"]) ask(`chat/${name}.css`, { rel: "preload", as: "style" });

@@ -5,7 +5,8 @@
 //!
 //! The pool of sqlx pings a connection each time it is given back, and has no option against it
 //! (`return_to_pool`): that is counted apart. The server's own connections stay out of the pool while
-//! they are in use (`store::connections`), so only the agent's are pinged, and what had a transaction.
+//! they are in use (`store::connections`), so only the agent's are pinged, what had a transaction, and on a busy
+//! machine one that rested for a second.
 
 use std::collections::BTreeSet;
 
@@ -115,7 +116,7 @@ async fn started() -> (TestApp, Client) {
 async fn a_turn_without_tools() {
     let (app, mut client) = started().await;
     let cost = cost(&app, &mut client, |_| vec![text("yes")]).await;
-    cost.is_at_most(&Cost { server: 2, agent: 0, pings: 0, commits: 2 });
+    cost.is_at_most(&Cost { server: 2, agent: 0, pings: 1, commits: 2 });
 }
 
 #[tokio::test]
@@ -124,7 +125,7 @@ async fn a_call_of_a_capability() {
     app.script([written("mine"), text("done")]);
     client.ask("write it").await;
     let cost = cost(&app, &mut client, |_| vec![call("mine", json!({})), text("yes")]).await;
-    cost.is_at_most(&Cost { server: 4, agent: 0, pings: 0, commits: 4 });
+    cost.is_at_most(&Cost { server: 4, agent: 0, pings: 1, commits: 4 });
 }
 
 #[tokio::test]
@@ -158,7 +159,7 @@ async fn a_statement_that_writes() {
 
 /// The most that a turn may cost with one tool that writes what is the server's own: a step, what the
 /// tool reads, and the end of the call, which tells where the turn goes on.
-const ONE_TOOL: Cost = Cost { server: 5, agent: 0, pings: 0, commits: 4 };
+const ONE_TOOL: Cost = Cost { server: 5, agent: 0, pings: 1, commits: 4 };
 
 #[tokio::test]
 async fn a_task() {
@@ -190,7 +191,7 @@ async fn a_function_of_lea() {
     let main = conversation_of("lea", &app).await;
     let lea = json!(main);
     let simple = cost_in(&lea, &app, &mut client, |_| vec![text("yes")]).await;
-    simple.is_at_most(&Cost { server: 2, agent: 0, pings: 0, commits: 2 });
+    simple.is_at_most(&Cost { server: 2, agent: 0, pings: 1, commits: 2 });
     make_tasks(&app, main, [app.now() + TimeDelta::days(1), app.now() + TimeDelta::days(2)]).await;
     // A number for what is made is one statement more.
     let added = |turn: usize| json!({ "taskName": "#1", "subtaskName": format!("step {turn}") });

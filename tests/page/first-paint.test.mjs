@@ -68,9 +68,7 @@ test("the_code_of_a_conversation_is_asked_for_at_once_where_something_was_said_b
   const unsaid = begun(true).links;
   assert.ok(unsaid.includes("modulepreload /s/0/chat/index.js") && unsaid.includes("preload /s/0/chat/messages.css"), "Chat itself is needed");
   assert.deepEqual(unsaid.filter((link) => /answer|markdown|vendor/.test(link)), [], "nothing was said yet");
-  const elsewhere = begun(true, { settings: { begun: true }, hash: "#tasks" }).links;
-  assert.ok(elsewhere.includes("modulepreload /s/0/core/session.js"), "the shell is needed in every place");
-  assert.deepEqual(elsewhere.filter((link) => link.includes("/chat/")), [], "another place");
+  assert.deepEqual(begun(true, { settings: { begun: true }, hash: "#tasks" }).links, [], "another place");
 });
 
 /** Tells the server when the page has been read, while the sheet is still missing. */

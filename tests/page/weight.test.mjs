@@ -77,8 +77,7 @@ function named(list) {
   return [...found.matchAll(/\["(\w+)", "([^"]+)"\]/g)].flatMap(([, folder, names]) => names.split(" ").map((name) => `${folder}/${name}.js`));
 }
 
-/** What the shell needs in every place. */
-function ofShell() {
+test("all_that_is_asked_for_beforehand_is_what_chat_needs", () => {
   const shell = new Set();
   const add = (file) => {
     if (shell.has(file)) return;
@@ -86,18 +85,9 @@ function ofShell() {
     if (file.endsWith(".js")) for (const each of needed(file)) add(each);
   };
   add("shell/index.js");
-  return shell;
-}
-
-test("all_that_is_asked_for_beforehand_is_what_the_shell_needs", () => {
-  const shell = [...ofShell()].filter((file) => file.endsWith(".js") && file !== "shell/index.js");
-  assert.deepEqual(named("SHELL").toSorted(), shell.toSorted(), "the list in `shell/early.js` is this");
-});
-
-test("all_that_is_asked_for_beforehand_is_what_chat_needs", () => {
-  const shell = ofShell();
   const chat = carriedFor().filter((file) => file.endsWith(".js") && !inIndex.includes(file) && !shell.has(file));
-  assert.deepEqual(named("CHAT").toSorted(), chat.toSorted(), "the list in `shell/early.js` is this");
+  assert.deepEqual(named("CHAT").filter((file) => !shell.has(file)).toSorted(), chat.toSorted(), "the list in `shell/early.js` is this");
+  for (const file of named("CHAT")) assert.ok(carriedFor().includes(file), `${file} is needed in the first look`);
 });
 
 test("all_that_is_asked_for_beforehand_is_what_a_conversation_needs", () => {

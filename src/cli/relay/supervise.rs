@@ -78,7 +78,7 @@ impl<'a> Daemon<'a> {
     /// The daemon of a folder; `None` if the folder has one.
     async fn take(home: &'a RelayHome, world: &RelayWorld<'a>) -> Result<Option<Self>, RelayCliError> {
         let lock = home.open_lock()?;
-        // Who only looks whether a daemon runs has the lock for a moment.
+        // A command that only looks whether a daemon runs has the lock for a moment.
         let taken = timeout(LOCK_LIMIT, spawn_blocking(move || lock.lock().map(|()| lock))).await;
         let Ok(Ok(Ok(lock))) = taken else { return Ok(None) };
         let mut command = Command::new(served::program(&world.environment, world.program)?);

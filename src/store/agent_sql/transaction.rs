@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use sqlx::pool::PoolConnection;
-use sqlx::{AssertSqlSafe, PgConnection, PgPool, Postgres, Row};
+use sqlx::{AssertSqlSafe, PgConnection, Postgres, Row};
 use tokio::time::Instant;
 
 use super::keeping::Keeping;
@@ -16,6 +16,7 @@ use super::{Committed, Failure, Sealed, written};
 use crate::domain::{CallAccount, Finding, MOST_RESULT, ShownColumn, ToolCallId};
 use crate::failpoint::{self, Point};
 use crate::postgres::logins::session;
+use crate::store::connections::Connections;
 use crate::store::things::operations::shown;
 use crate::store::transition::{Doubt, is_refused};
 use crate::store::{CallEnd, Lease, NewOperation, Signals, Store, StoreError};
@@ -338,7 +339,7 @@ struct Begun {
 struct Running {
     connection: Option<PoolConnection<Postgres>>,
     backend: Option<i32>,
-    pool: PgPool,
+    pool: Connections,
     /// The signals to tell that a commit may have happened, while one is under way.
     commits: Option<Signals>,
 }

@@ -157,6 +157,9 @@ async fn a_risky_action_is_recorded_with_pictures_before_and_after() {
     let recording: serde_json::Value = serde_json::from_str(&recording).unwrap();
     assert_eq!((&recording["name"], &recording["governor"]["risk"]), (&json!("list_scripts"), &json!("high")));
     assert_eq!(recording["result"], json!({"scripts": []}).to_string());
+    // The picture after the action may come behind the first writing of the file, and the message comes behind both.
+    let named = (&recording["screen_before"], &recording["screen_after"]);
+    assert_eq!(named, (&json!("call-1-before.png"), &json!("call-1-after.png")));
     let folder = desk.home().join("recordings/turn-1");
     for picture in ["call-1-before.png", "call-1-after.png"] {
         assert!(std::fs::metadata(folder.join(picture)).unwrap().len() > 100, "{picture}");

@@ -88,6 +88,8 @@ async fn a_first_message_at_night_is_held_and_a_persons_own_goes_with_what_is_be
     desk.app.advance(4);
     desk.delivered(other, 2).await;
     assert_eq!(desk.transcript(id).await[0]["delivery"], "queued", "nobody wrote there");
+    // No follow-up in the morning.
+    desk.post(other, "cancel").await;
     desk.app.advance(10 * 3_600);
     desk.delivered(id, 1).await;
 }

@@ -144,7 +144,7 @@ impl Stock {
         let section = in_words(self.own, &others, most / 4);
         let offered: HashSet<_> = offered.into_iter().map(|tool| tool.name.clone()).collect();
         let (rest, others): (Vec<_>, Vec<_>) = self.rest.into_iter().partition(|tool| offered.contains(&tool.name));
-        let others = others.into_iter().map(|tool| tool.name).collect();
+        let others = others.into_iter().map(|tool| tool.name.clone()).collect();
         Offer { tools: self.first.into_iter().chain(rest).collect(), section, others }
     }
 }
