@@ -9,6 +9,7 @@ use super::message::{MESSAGES, attachments};
 use super::rows::{Change, Table, fields};
 use crate::domain::campaign::page::{PageReading, PageTouch};
 use crate::domain::campaign::script::BoundArtifact;
+use crate::domain::campaign::words::ProgramWords;
 use crate::domain::campaign::{ApprovalContext, Artifact, Campaign, CampaignInput, CampaignTask, Lead};
 use crate::domain::{Image, StepId, ToolCallId, TurnId};
 use crate::wire::ServerFrame;
@@ -153,6 +154,24 @@ impl Fact for ContextChanged {
             let what = if *void { "void".to_owned() } else { format!("{uses_left} left") };
             (format!("approval context {id} ({kind}): {what}"), "")
         });
+    }
+}
+
+/// The program's words in the requests from here on: they are others than before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CycleWords {
+    /// The turn of the first request with them.
+    pub turn: TurnId,
+    /// Their fingerprint.
+    pub sha256: String,
+    /// The words.
+    pub words: ProgramWords,
+}
+
+impl Fact for CycleWords {
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn: _, sha256, words } = self;
+        to.print(|| (format!("requests of cycles are made in the words {sha256}"), words.rules.clone()));
     }
 }
 

@@ -31,8 +31,8 @@ use crate::wire::{Sequenced, ServerFrame};
 pub use approval::{ApprovalDecided, ApprovalRequested};
 pub use call::{CallUndone, ProposalClassified, ToolCallEnded, ToolCallProposed};
 pub use campaign::{
-    ArtifactKept, CampaignChanged, CampaignTaskChanged, ChatForgotten, ContextChanged, CycleAsked, CycleEnded, LeadsKept,
-    PageRead, PageTouched, ProposalRefused, ScriptRan,
+    ArtifactKept, CampaignChanged, CampaignTaskChanged, ChatForgotten, ContextChanged, CycleAsked, CycleEnded, CycleWords,
+    LeadsKept, PageRead, PageTouched, ProposalRefused, ScriptRan,
 };
 pub use capability::{CapabilityChanged, CapabilityInstalled};
 pub use fact::LogLine;
@@ -170,6 +170,7 @@ events! {
     LeadsKept = "leads_kept",
     ArtifactKept = "artifact_kept",
     ContextChanged = "context_changed",
+    CycleWords = "cycle_words" about turn,
     CycleAsked = "cycle_asked" about turn,
     ProposalRefused = "proposal_refused" about turn step,
     CycleEnded = "cycle_ended" about turn,

@@ -74,6 +74,7 @@ const SENTENCES = {
   leads_kept: ({ leads }) => ({ said: said.leads(leads.length) }),
   artifact_kept: ({ artifact }) => ({ said: said.artifact(artifact.artifact_key, artifact.version) }),
   context_changed: ({ context }) => ({ said: context.void ? said.wordVoid : said.wordLeft(context.uses_left) }),
+  cycle_words: () => ({ said: said.cycleWords }),
   cycle_asked: ({ number }) => ({ said: said.cycleAsked(number) }),
   // Texts behind a proposal are for the model.
   proposal_refused: () => ({ said: said.proposalRefused, tone: "slip" }),

@@ -23,20 +23,20 @@ const TURNS: usize = 5;
 
 /// The cost of one turn.
 #[derive(Debug)]
-struct Cost {
+pub struct Cost {
     /// Statements on the server's own login.
-    server: usize,
+    pub server: usize,
     /// Statements on the agent's logins.
-    agent: usize,
+    pub agent: usize,
     /// Pings of connections that were given back, on all logins.
-    pings: usize,
+    pub pings: usize,
     /// Transactions that wrote something.
-    commits: usize,
+    pub commits: usize,
 }
 
 impl Cost {
     /// The failure says what it costs now: a figure that is lowered is lowered here as well.
-    fn is_at_most(&self, most: &Cost) {
+    pub fn is_at_most(&self, most: &Cost) {
         self.with("it", most);
     }
 
@@ -68,17 +68,25 @@ async fn cost(app: &TestApp, client: &mut Client, replies: impl Fn(usize) -> Vec
 async fn cost_in(conversation: &Value, app: &TestApp, client: &mut Client, replies: impl Fn(usize) -> Vec<Reply>) -> Cost {
     // The first turn opens connections and prepares statements.
     turn(conversation, app, client, replies(0)).await;
+    counted(app, TURNS, async {
+        for number in 1..=TURNS {
+            turn(conversation, app, client, replies(number)).await;
+        }
+    })
+    .await
+}
+
+/// The cost of each of so many turns that run here.
+pub async fn counted(app: &TestApp, turns: usize, run: impl Future<Output = ()>) -> Cost {
     let before = writers(app).await;
     app.sent();
-    for number in 1..=TURNS {
-        turn(conversation, app, client, replies(number)).await;
-    }
+    run.await;
     let sent = app.sent();
     let commits = writers(app).await.difference(&before).count();
     let (pings, statements): (Vec<_>, Vec<_>) = sent.iter().partition(|sent| sent.text.is_empty());
     let (agent, server): (Vec<_>, Vec<_>) = statements.into_iter().partition(|sent| sent.login.contains("_agent"));
     tell(&sent);
-    let each = |all: usize| (all + TURNS / 2) / TURNS;
+    let each = |all: usize| (all + turns / 2) / turns;
     Cost { server: each(server.len()), agent: each(agent.len()), pings: each(pings.len()), commits: each(commits) }
 }
 

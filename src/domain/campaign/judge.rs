@@ -29,7 +29,7 @@ pub const TOOLS: &[(&str, &str)] = &[
 
 /// The tools that a state has a use for: without a script, and without a task that needs one, nothing is said of scripts; without a host,
 /// nothing of the browser.
-pub fn tools_of(state: &CampaignState) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+pub fn tools_of(state: &CampaignState) -> impl Iterator<Item = &'static str> {
     let needs = |wanted: &Requirement| match wanted {
         Requirement::ScriptSucceeded { .. } => true,
         Requirement::ToolSucceeded { tool, .. } => tool == RUN_SCRIPT,
@@ -38,7 +38,8 @@ pub fn tools_of(state: &CampaignState) -> impl Iterator<Item = &'static (&'stati
     let scripts = state.artifacts.iter().any(|artifact| ScriptLanguage::of(artifact.kind).is_some())
         || state.tasks.iter().any(|task| task.metadata.requires.iter().any(needs));
     let pages = if state.environment().hosts.is_empty() { &[] } else { BROWSER_TOOLS };
-    TOOLS.iter().filter(move |(name, _)| scripts || *name != RUN_SCRIPT).chain(pages)
+    let tools = TOOLS.iter().filter(move |(name, _)| scripts || *name != RUN_SCRIPT).chain(pages);
+    tools.map(|(name, _)| *name)
 }
 
 /// The most leads of one `analyze_leads`.

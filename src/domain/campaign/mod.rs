@@ -14,6 +14,7 @@ pub mod script;
 pub mod snapshot;
 pub mod state;
 pub mod visit;
+pub mod words;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};

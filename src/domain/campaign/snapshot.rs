@@ -1,5 +1,6 @@
 //! The snapshot of a state that the model is shown: bounded, and the same for the same state. No message and no summary is in it.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
@@ -10,8 +11,6 @@ use super::state::CampaignState;
 use super::{CampaignTask, MOST_TASK_LINE};
 use crate::domain::{CallState, shortened, without_middle};
 
-/// The rules, which come from this file of the program and from nowhere else.
-pub const RULES: &str = include_str!("rules.md");
 /// The newest calls that are shown, and the most bytes of them.
 const MOST_LOG: usize = 15;
 const MOST_LOG_BYTES: usize = 2 << 10;
@@ -20,8 +19,8 @@ const MOST_NEEDED: usize = 16 << 10;
 /// The line around what is data.
 const FENCE: &str = "===";
 
-/// The state in words for the model.
-pub fn snapshot(state: &CampaignState, now: DateTime<Utc>) -> String {
+/// The state in words for the model; `tools`: the tools of `execute_tool`, with a line for each.
+pub fn snapshot(state: &CampaignState, now: DateTime<Utc>, tools: &BTreeMap<String, String>) -> String {
     let campaign = &state.campaign;
     let can = eligible(state, now, Presence::There);
     let mut text = format!("# Campaign {}: {} ({})\n\n## Tasks\n", campaign.id, one_line(&campaign.name, 120), campaign.status);
@@ -45,8 +44,10 @@ pub fn snapshot(state: &CampaignState, now: DateTime<Utc>) -> String {
         let _ = writeln!(text, "none");
     }
     let _ = writeln!(text, "\n## Tools (for execute_tool)");
-    for (name, what) in tools_of(state) {
-        let _ = writeln!(text, "{name} {what}");
+    for name in tools_of(state) {
+        if let Some(what) = tools.get(name) {
+            let _ = writeln!(text, "{name} {what}");
+        }
     }
     let counts: Vec<_> = state.leads.counts.iter().map(|(status, count)| format!("{count} {status}")).collect();
     let counts = if counts.is_empty() { "none".to_owned() } else { counts.join(", ") };

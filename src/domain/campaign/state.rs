@@ -93,6 +93,8 @@ pub struct CampaignState {
     pub calls: Vec<MadeCall>,
     /// Its pages.
     pub pages: Pages,
+    /// The fingerprint of the program's words that its last request had; `None` if they were not recorded.
+    pub words: Option<String>,
     /// The last number of its stream.
     pub sequence: i64,
 }
@@ -114,6 +116,8 @@ pub struct CampaignRows {
     pub calls: Vec<Value>,
     /// The pages, as its events tell of them.
     pub pages: Pages,
+    /// The fingerprint of the program's words, as its events tell of them.
+    pub words: Option<String>,
     /// The last number of the stream.
     pub sequence: i64,
 }
@@ -129,7 +133,7 @@ impl CampaignState {
     /// # Errors
     /// [`BrokenState`] if a row cannot be read, or an artifact was changed.
     pub fn of(rows: CampaignRows) -> Result<Self, BrokenState> {
-        let CampaignRows { campaign, tasks, leads, artifacts, contexts, calls, pages, sequence } = rows;
+        let CampaignRows { campaign, tasks, leads, artifacts, contexts, calls, pages, words, sequence } = rows;
         let campaign: Campaign = read(campaign, "campaigns")?;
         let mut tasks: Vec<CampaignTask> = all(tasks, "campaign_tasks")?;
         tasks.sort_by_key(|task| task.id);
@@ -152,19 +156,27 @@ impl CampaignState {
         calls.drain(..calls.len().saturating_sub(MOST_CALLS_READ));
         let mut contexts: Vec<ApprovalContext> = all(contexts, "campaign_contexts")?;
         contexts.sort_by_key(|context| context.id);
-        Ok(Self { campaign, tasks, leads, artifacts: heads.into_values().collect(), contexts, calls, pages, sequence })
+        let artifacts = heads.into_values().collect();
+        Ok(Self { campaign, tasks, leads, artifacts, contexts, calls, pages, words, sequence })
     }
 
     /// A campaign of which nothing else can be read.
     pub fn alone(campaign: Campaign) -> Self {
         let (leads, pages) = (LeadsInBrief::default(), Pages::default());
         let (tasks, artifacts, contexts, calls) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { campaign, tasks, leads, artifacts, contexts, calls, pages, sequence: 0 }
+        Self { campaign, tasks, leads, artifacts, contexts, calls, pages, words: None, sequence: 0 }
     }
 
     /// A task of the campaign.
     pub fn task(&self, id: i64) -> Option<&CampaignTask> {
         self.tasks.iter().find(|task| task.id.0 == id)
+    }
+
+    /// Takes a task as it is now in the place of what it was.
+    pub fn put(&mut self, task: CampaignTask) {
+        if let Some(kept) = self.tasks.iter_mut().find(|kept| kept.id == task.id) {
+            *kept = task;
+        }
     }
 
     /// The newest version of an artifact.

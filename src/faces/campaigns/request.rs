@@ -7,7 +7,8 @@ use crate::domain::ToolSpec;
 use crate::domain::campaign::proposal::{
     AnalyzeLeads, ExecuteTool, GenerateMessage, NoOp, PersistArtifact, ProposeTask, RequestUserInput, SelectNextTask,
 };
-use crate::domain::campaign::snapshot::{RULES, snapshot};
+use crate::domain::campaign::snapshot::snapshot;
+use crate::domain::campaign::words::ProgramWords;
 use crate::domain::campaign::{CampaignState, KINDS, sha256};
 use crate::model::{Entry, Request};
 use crate::store::Meter;
@@ -48,23 +49,34 @@ pub(super) fn specs() -> Vec<ToolSpec> {
     KINDS.iter().map(|kind| spec_of(kind)).collect()
 }
 
+/// The words of this program.
+pub(super) fn words() -> ProgramWords {
+    ProgramWords::of(json!(specs()).to_string())
+}
+
 impl CycleRequest {
-    /// The request by a state.
-    pub(super) fn of(state: &CampaignState, now: DateTime<Utc>) -> Self {
-        let snapshot = snapshot(state, now);
-        let request = json!([RULES, snapshot, specs()]).to_string();
+    /// The request by a state, in these words.
+    pub(super) fn of(state: &CampaignState, now: DateTime<Utc>, words: &ProgramWords) -> Self {
+        let snapshot = snapshot(state, now, &words.tools);
+        let request = format!("[{},{},{}]", json!(words.rules), json!(snapshot), words.proposals);
         Self {
             state_sha256: state.sha256(),
-            rules_sha256: sha256(RULES.as_bytes()),
+            rules_sha256: sha256(words.rules.as_bytes()),
             request_sha256: sha256(request.as_bytes()),
             snapshot,
         }
     }
 
-    /// The same for a model.
-    pub(super) fn for_model(&self, answer_tokens: Option<u32>, temperature: Option<f64>, meter: Meter) -> Request {
+    /// The same for a model, with the tools of this program.
+    pub(super) fn for_model(
+        &self,
+        words: &ProgramWords,
+        answer_tokens: Option<u32>,
+        temperature: Option<f64>,
+        meter: Meter,
+    ) -> Request {
         Request {
-            entries: vec![Entry::System(RULES.to_owned()), Entry::User(self.snapshot.clone())],
+            entries: vec![Entry::System(words.rules.clone()), Entry::User(self.snapshot.clone())],
             tools: specs().into_iter().map(Into::into).collect(),
             must_call: true,
             demanded_of_all: true,

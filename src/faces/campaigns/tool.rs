@@ -51,10 +51,7 @@ impl Tool for ProposalTool {
             let refused = |why: String| ToolError::Refused(Refusal::arguments(why));
             let proposal = CampaignProposal::read(self.kind, &asked.arguments).map_err(refused)?;
             let (store, now) = (&asked.kit().store, asked.kit().clock.now());
-            let Some(id) = store.campaign_of(asked.lease.conversation).await? else {
-                return Err(refused("this conversation is no campaign's".to_owned()));
-            };
-            let state = match store.campaign_state(id).await {
+            let state = match store.campaign_state_in(asked.lease.conversation).await {
                 Ok(state) => state,
                 Err(CampaignError::Store(error)) => return Err(error.into()),
                 Err(other) => return Err(ToolError::Refused(Refusal::new(RefusalCode::Forbidden, other.to_string()))),
@@ -71,7 +68,7 @@ impl Tool for ProposalTool {
                 && run.tool == RUN_SCRIPT
             {
                 let plan = ScriptPlan::of(&state, &run.arguments).map_err(refused)?;
-                let watch = PresenceOf { campaign: id, presences: self.presences.clone() };
+                let watch = PresenceOf { campaign: state.campaign.id, presences: self.presences.clone() };
                 let (script, arguments) = ReadScript::of(proposal.clone(), plan, card, watch, asked.kit(), asked.lease).await?;
                 return Ok(Prepared { context, arguments: Some(arguments), ..Prepared::new(script, effect) });
             }
@@ -83,7 +80,7 @@ impl Tool for ProposalTool {
                     tool: run.tool.clone(),
                     hosts: PageHosts::of(state.environment().hosts),
                     tab: state.pages.tab().map(str::to_owned),
-                    presence: PresenceOf { campaign: id, presences: self.presences.clone() },
+                    presence: PresenceOf { campaign: state.campaign.id, presences: self.presences.clone() },
                     browser: self.browser.clone(),
                     proposal,
                     card,

@@ -5,14 +5,14 @@ use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::Campaigns;
-use super::request::CycleRequest;
+use super::request::{CycleRequest, words};
 use crate::domain::campaign::judge::{Presence, eligible};
 use crate::domain::campaign::page::is_browser_tool;
 use crate::domain::campaign::proposal::{CampaignProposal, in_text};
 use crate::domain::campaign::{CampaignStatus, MOST_BAD_ANSWERS};
 use crate::domain::{CallState, CampaignId, Origin, Refusal, RefusalCode};
 use crate::executor::{RunningTurn, Worked, Worker};
-use crate::facts::CycleAsked;
+use crate::facts::{CycleAsked, CycleWords};
 use crate::failpoint::{self, Point};
 use crate::store::{CampaignError, CycleCame, CycleLook, LastCall, Lease, NewStep, StoreError};
 
@@ -24,6 +24,14 @@ const NOBODY_LISTENS: &str =
 
 /// Works on the turns of campaigns.
 pub(super) struct CampaignWorker(pub(super) Campaigns);
+
+/// The outcome of a request.
+enum Asked {
+    /// An answer was stored, with so many proposals.
+    Proposals(usize),
+    /// There was none, and the cycle is over.
+    Worked(Worked),
+}
 
 /// The judgement of a step.
 enum Judged {
@@ -51,58 +59,76 @@ impl Worker for CampaignWorker {
 impl CampaignWorker {
     async fn cycle(&self, turn: &mut RunningTurn<'_>, shutdown: &CancellationToken) -> Result<Worked, StoreError> {
         let (lease, executor) = (turn.lease, &self.0.0.executor);
-        let store = &executor.store;
-        let id = store.campaign_of(lease.conversation).await?;
-        let id = id.ok_or_else(|| StoreError::Unreadable(format!("conversation {} has no campaign", lease.conversation)))?;
+        // A step of before a crash, or of before an approval, goes first.
+        let mut proposals = match turn.steps {
+            0 => None,
+            _ => executor.store.look_at_cycle(lease).await?.unjudged.map(|(_, calls)| calls.len()),
+        };
         loop {
-            if let CycleLook { unjudged: Some((_, calls)), .. } = store.look_at_cycle(lease).await?
-                && calls.len() > 1
+            if let Some(many) = proposals
+                && let Some(worked) = self.judge(turn, many, shutdown).await?
             {
-                // None of several is carried out, whatever was turned away before a crash.
-                for open in turn.take_open() {
-                    let why = format!("your answer made {} proposals; make exactly one", calls.len());
-                    executor.tools.turn_away(lease, &open, &Refusal::new(RefusalCode::TooManyCalls, why)).await?;
-                }
-            }
-            if let Some(worked) = executor.calls(turn, shutdown).await? {
                 return Ok(worked);
-            }
-            let look = store.look_at_cycle(lease).await?;
-            turn.steps = look.steps;
-            if let Some((step, calls)) = look.unjudged {
-                match judged(&calls) {
-                    Judged::Came(came) => return self.end(turn, id, came).await,
-                    Judged::Bad(why) => {
-                        let campaign = store.refuse_proposal(lease, step, &why, self.0.clock().now()).await?;
-                        if campaign.bad_answers >= MOST_BAD_ANSWERS {
-                            let words = format!("{} bad answers; the last: {why}", campaign.bad_answers);
-                            return self.end(turn, id, CycleCame { words, ..CycleCame::default() }).await;
-                        }
-                    }
-                }
             }
             if shutdown.is_cancelled() {
                 return Ok(Worked::Paused);
             }
-            if let Some(worked) = self.ask(turn, id).await? {
-                return Ok(worked);
+            match self.ask(turn).await? {
+                Asked::Proposals(many) => proposals = Some(many),
+                Asked::Worked(worked) => return Ok(worked),
             }
         }
     }
 
-    /// Asks the model for one proposal, by the state as it is, and stores the answer. `None` if it is to be judged.
-    async fn ask(&self, turn: &mut RunningTurn<'_>, id: CampaignId) -> Result<Option<Worked>, StoreError> {
+    /// Carries out the proposal of the last step, which made so many, and judges it by what came of it. `None` if it was bad, and is asked for
+    /// again.
+    async fn judge(
+        &self,
+        turn: &mut RunningTurn<'_>,
+        proposals: usize,
+        shutdown: &CancellationToken,
+    ) -> Result<Option<Worked>, StoreError> {
+        let (lease, executor) = (turn.lease, &self.0.0.executor);
+        if proposals > 1 {
+            // None of several is carried out, whatever was turned away before a crash.
+            for open in turn.take_open() {
+                let why = format!("your answer made {proposals} proposals; make exactly one");
+                executor.tools.turn_away(lease, &open, &Refusal::new(RefusalCode::TooManyCalls, why)).await?;
+            }
+        }
+        if let Some(worked) = executor.calls(turn, shutdown).await? {
+            return Ok(Some(worked));
+        }
+        let CycleLook { campaign, steps, unjudged } = executor.store.look_at_cycle(lease).await?;
+        turn.steps = steps;
+        let Some((step, calls)) = unjudged else { return Ok(None) };
+        match judged(&calls) {
+            Judged::Came(came) => self.end(turn, campaign, came).await.map(Some),
+            Judged::Bad(why) => {
+                let refused = executor.store.refuse_proposal(lease, step, &why, self.0.clock().now()).await?;
+                if refused.bad_answers < MOST_BAD_ANSWERS {
+                    return Ok(None);
+                }
+                let words = format!("{} bad answers; the last: {why}", refused.bad_answers);
+                self.end(turn, campaign, CycleCame { words, ..CycleCame::default() }).await.map(Some)
+            }
+        }
+    }
+
+    /// Asks the model for one proposal, by the state as it is, and stores the answer.
+    async fn ask(&self, turn: &mut RunningTurn<'_>) -> Result<Asked, StoreError> {
         let (lease, executor) = (turn.lease, &self.0.0.executor);
         let store = &executor.store;
-        let state = match store.campaign_state(id).await {
+        let state = match store.campaign_state_in(lease.conversation).await {
             Ok(state) => state,
-            Err(CampaignError::Broken(_, why)) => {
+            Err(CampaignError::Broken(id, why)) => {
                 tracing::error!(campaign = %id, why, "a campaign is broken");
                 store.break_campaign(lease.conversation, &why, self.0.clock().now()).await?;
-                return Ok(Some(Worked::Ended));
+                return Ok(Asked::Worked(Worked::Ended));
             }
             Err(error) => return Err(error.into()),
         };
+        let id = state.campaign.id;
         failpoint::hit(Point::AfterLoad).map_err(StoreError::broken)?;
         let now = self.0.clock().now();
         let presence = self.0.presence(id);
@@ -117,12 +143,13 @@ impl CampaignWorker {
         };
         if let Some(words) = idle {
             let came = CycleCame { words: format!("No model was asked: {words}"), fruitful: true, ..CycleCame::default() };
-            return self.end(turn, id, came).await.map(Some);
+            return self.end(turn, id, came).await.map(Asked::Worked);
         }
         if let Some(words) = turn.law.used_up(turn.steps + 1) {
-            return self.end(turn, id, CycleCame { words, ..CycleCame::default() }).await.map(Some);
+            return self.end(turn, id, CycleCame { words, ..CycleCame::default() }).await.map(Asked::Worked);
         }
-        let request = CycleRequest::of(&state, now);
+        let words = words();
+        let request = CycleRequest::of(&state, now, &words);
         let asked = CycleAsked {
             turn: lease.turn,
             number: turn.steps + 1,
@@ -131,11 +158,18 @@ impl CampaignWorker {
             rules_sha256: request.rules_sha256.clone(),
             request_sha256: request.request_sha256.clone(),
         };
-        store.ask_in_cycle(lease, asked, now).await?;
+        let fingerprint = words.sha256();
+        let told = (state.words.as_ref() != Some(&fingerprint)).then(|| CycleWords {
+            turn: lease.turn,
+            sha256: fingerprint,
+            words: words.clone(),
+        });
+        store.ask_in_cycle(lease, told, asked, now).await?;
         let (task, profiles) = &turn.law.models;
         let model = executor.models.chosen(task.as_deref(), profiles).await;
         let temperature = turn.law.profile.temperature;
-        let answered = model.answer(request.for_model(turn.law.answer_tokens, temperature, turn.meter().clone()), &|_| {}).await;
+        let answered =
+            model.answer(request.for_model(&words, turn.law.answer_tokens, temperature, turn.meter().clone()), &|_| {}).await;
         store.count_broken(lease, &turn.meter().take(), self.0.clock().now()).await?;
         let mut answer = match answered {
             Ok(answer) => answer,
@@ -143,7 +177,7 @@ impl CampaignWorker {
                 executor.metrics.model_error(error.kind);
                 tracing::warn!(kind = ?error.kind, %error, "no answer from the model");
                 let came = CycleCame { words: format!("The model gave no answer: {error}"), ..CycleCame::default() };
-                return self.end(turn, id, came).await.map(Some);
+                return self.end(turn, id, came).await.map(Asked::Worked);
             }
         };
         if answer.calls.is_empty() {
@@ -160,8 +194,9 @@ impl CampaignWorker {
         };
         let stored = store.store_priced_step(lease, step, model.rate(&answer.model), self.0.clock().now()).await?;
         turn.steps += 1;
+        let proposals = stored.calls.len();
         turn.asked_for(stored);
-        Ok(None)
+        Ok(Asked::Proposals(proposals))
     }
 
     /// Ends the cycle.

@@ -10,6 +10,7 @@ use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
 use crate::domain::CampaignId;
 use crate::domain::campaign::judge::hindrance;
 use crate::domain::campaign::snapshot::{snapshot, unproven};
+use crate::domain::campaign::words::tool_lines;
 use crate::domain::campaign::{ArtifactType, Campaign, CampaignInput, CampaignState, Need, Requirement, TaskMetadata};
 use crate::faces::campaigns::Campaigns;
 use crate::http::Doors;
@@ -154,7 +155,7 @@ async fn state(
     QueryString(asked): QueryString<AskedState>,
 ) -> Reply<CampaignStateInfo> {
     let state = read_state(&doors, id, &asked).await?;
-    let snapshot = snapshot(&state, doors.clock.now());
+    let snapshot = snapshot(&state, doors.clock.now(), &tool_lines());
     Ok(Json(CampaignStateInfo { state: state.shown(), state_sha256: state.sha256(), snapshot }))
 }
 

@@ -1,16 +1,20 @@
 //! The transactions of a cycle: a request is about to be made, an answer was refused, the cycle ends and the next one is queued.
 
 use chrono::{DateTime, Utc};
+use serde::Deserialize;
+use serde_json::{Value, json};
 use sqlx::query_as;
+use sqlx::types::Json;
 
 use super::CampaignError;
 use crate::domain::campaign::judge::{NextCycle, Presence, next};
 use crate::domain::campaign::{Campaign, CampaignInput, CampaignState, CampaignStatus, Carried, MOST_CARRIED};
-use crate::domain::{CallState, CampaignId, ConversationId, Origin, StepId, shortened};
-use crate::facts::{CycleAsked, CycleEnded, ProposalRefused};
+use crate::domain::{CallState, CampaignId, ConversationId, Machine, Origin, StepId, TurnInput, TurnState, shortened};
+use crate::facts::{CycleAsked, CycleEnded, CycleWords, Event, ProposalRefused};
 use crate::failpoint::{self, Point};
 use crate::store::queue::turns::TurnEnd;
-use crate::store::{Lease, NewStep, Store, StoreError, Unit, word};
+use crate::store::transition::{Done, EventRow};
+use crate::store::{Lease, NewStep, Store, StoreError, Unit};
 
 /// The words of the turn of a cycle.
 const INPUT: &str = "[controller] One cycle.";
@@ -25,7 +29,7 @@ const CUT_OFF: &str =
 const MOST_FAULT: usize = 600;
 
 /// A call of a turn's last step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct LastCall {
     /// Its tool.
     pub name: String,
@@ -40,8 +44,10 @@ pub struct LastCall {
 }
 
 /// A turn's last step, which nobody has judged yet.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CycleLook {
+    /// The campaign.
+    pub campaign: CampaignId,
     /// The steps stored so far.
     pub steps: i32,
     /// The last step and its calls, if it was not judged yet.
@@ -65,37 +71,32 @@ impl Store {
     /// Looks at the last step of a cycle's turn. No message is read: they may be gone.
     ///
     /// # Errors
-    /// If the database does not answer.
+    /// If the database does not answer, or the conversation has no campaign.
     pub async fn look_at_cycle(&self, lease: &Lease) -> Result<CycleLook, StoreError> {
-        let last = query_as::<_, (i64, i32, bool)>(
-            "SELECT step_id, number, coalesce(step_id <= c.judged_step, FALSE) FROM steps s JOIN turns t USING (turn_id)
-             JOIN campaigns c USING (conversation_id) WHERE turn_id = $1 ORDER BY number DESC LIMIT 1",
+        let look = query_as::<_, (i64, Option<i64>, Option<i32>, Json<Vec<LastCall>>)>(
+            "SELECT c.id, CASE WHEN s.step_id > coalesce(c.judged_step, 0) THEN s.step_id END, s.number,
+                    (SELECT coalesce(json_agg(json_build_object('name', k.name, 'arguments', k.arguments, 'state', k.state, 'refusal', k.refusal,
+                                'result', CASE WHEN k.ended_at IS NULL THEN '' ELSE coalesce((
+                                    SELECT e.payload #>> '{outcome,result}' FROM events e
+                                    WHERE e.conversation_id = c.conversation_id AND e.kind = 'tool_call_ended'
+                                      AND e.payload -> 'call' = to_jsonb(k.tool_call_id) ORDER BY e.sequence DESC LIMIT 1), '') END)
+                                ORDER BY k.position), '[]') FROM tool_calls k WHERE k.step_id = s.step_id)
+             FROM campaigns c LEFT JOIN LATERAL (SELECT step_id, number FROM steps WHERE turn_id = $2 ORDER BY number DESC LIMIT 1) s ON TRUE
+             WHERE c.conversation_id = $1",
         );
-        let Some((step, steps, judged)) = last.bind(lease.turn.0).fetch_optional(&self.pool).await? else {
-            return Ok(CycleLook::default());
-        };
-        if judged {
-            return Ok(CycleLook { steps, unjudged: None });
-        }
-        let calls = query_as::<_, (String, String, String, Option<String>, Option<String>)>(
-            "SELECT k.name, k.arguments, k.state, k.refusal,
-                    (SELECT e.payload #>> '{outcome,result}' FROM events e WHERE e.conversation_id = $2 AND e.kind = 'tool_call_ended'
-                       AND e.payload -> 'call' = to_jsonb(k.tool_call_id) ORDER BY e.sequence DESC LIMIT 1)
-             FROM tool_calls k WHERE k.step_id = $1 ORDER BY k.position",
-        );
-        let calls = calls.bind(step).bind(lease.conversation.0).fetch_all(&self.pool).await?;
-        let calls = calls.into_iter().map(|(name, arguments, state, refusal, result)| {
-            Ok(LastCall { name, arguments, state: word(&state)?, refusal, result: result.unwrap_or_default() })
-        });
-        Ok(CycleLook { steps, unjudged: Some((StepId(step), calls.collect::<Result<_, StoreError>>()?)) })
+        let look = look.bind(lease.conversation.0).bind(lease.turn.0).fetch_optional(&self.pool).await?;
+        let (campaign, unjudged, steps, Json(calls)) =
+            look.ok_or_else(|| StoreError::Unreadable(format!("conversation {} has no campaign", lease.conversation)))?;
+        let unjudged = unjudged.map(|step| (StepId(step), calls));
+        Ok(CycleLook { campaign: CampaignId(campaign), steps: steps.unwrap_or_default(), unjudged })
     }
 
     /// The arguments that a person approved for the call that a cycle has open, if that approval was not used yet.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn approved_in_cycle(&self, lease: &Lease) -> Result<Option<serde_json::Value>, StoreError> {
-        let approved = sqlx::query_scalar::<_, serde_json::Value>(
+    pub async fn approved_in_cycle(&self, lease: &Lease) -> Result<Option<Value>, StoreError> {
+        let approved = sqlx::query_scalar::<_, Value>(
             "SELECT shown -> 'arguments' FROM approvals a JOIN tool_calls k USING (tool_call_id)
              WHERE a.turn_id = $1 AND a.state = 'approved' AND a.used_at IS NULL AND k.ended_at IS NULL
              ORDER BY approval_id DESC LIMIT 1",
@@ -103,15 +104,33 @@ impl Store {
         Ok(approved.bind(lease.turn.0).fetch_optional(&self.pool).await?)
     }
 
-    /// Records the fingerprints of a request that is about to be made.
+    /// Records the fingerprints of a request that is about to be made, and before them the program's words, if they are others than before.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or if the database does not answer.
-    pub async fn ask_in_cycle(&self, lease: &Lease, asked: CycleAsked, now: DateTime<Utc>) -> Result<(), StoreError> {
-        let mut unit = self.begin(now).await?;
-        unit.hold(lease).await?;
-        unit.append(lease.conversation, asked.into()).await?;
-        unit.commit().await
+    pub async fn ask_in_cycle(
+        &self,
+        lease: &Lease,
+        words: Option<CycleWords>,
+        asked: CycleAsked,
+        now: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
+        let events: Vec<_> = words.map(Event::from).into_iter().chain([asked.into()]).map(|event| json!(event)).collect();
+        let (pool, lease) = (self.pool.clone(), lease.clone());
+        let recorded = async move {
+            // The turn is held before the function is called, which needs its row.
+            let rows = query_as::<_, (i64, Value)>(
+                "WITH turn AS MATERIALIZED (SELECT conversation_id FROM turns WHERE turn_id = $1 AND fence = $2 AND state = ANY($3) FOR UPDATE)
+                 SELECT a.sequence, a.event FROM turn CROSS JOIN LATERAL append_events(turn.conversation_id, $4, $5) a",
+            );
+            let rows = rows.bind(lease.turn.0).bind(lease.fence).bind(TurnState::before(TurnInput::Write));
+            let rows = rows.bind(events).bind(now);
+            let rows = rows.fetch_all(&pool).await?;
+            let records = rows.into_iter().map(|(sequence, event)| EventRow { sequence, event }.of(lease.conversation, now));
+            let records = records.collect::<Result<Vec<_>, _>>()?;
+            if records.is_empty() { Err(StoreError::LostLease) } else { Ok(Done::new((), records)) }
+        };
+        self.transition(recorded).await
     }
 
     /// Records that an answer was no proposal that may be carried out. Gives the campaign as it is now.
@@ -126,9 +145,8 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<Campaign, StoreError> {
         let mut unit = self.begin(now).await?;
-        unit.hold(lease).await?;
-        let id = unit.campaign_of(lease.conversation).await?;
-        let campaign = unit.hold_campaign(id).await?.campaign;
+        let held = unit.hold_cycle(lease).await?;
+        let campaign = unit.read_campaign(held.campaign).await?.campaign;
         let why = unit.clean(why).into_owned();
         let bad_answers = campaign.bad_answers + 1;
         let campaign = Campaign { fault: Some(why.clone()), bad_answers, judged_step: Some(step), updated_at: now, ..campaign };
@@ -150,13 +168,28 @@ impl Store {
         presence: Presence,
         now: DateTime<Utc>,
     ) -> Result<(), StoreError> {
+        // The end of the turn may have actions that one statement does not take.
+        if !self.try_to_end(lease, steps, &came, presence, false, now).await? {
+            self.try_to_end(lease, steps, &came, presence, true, now).await?;
+        }
+        Ok(())
+    }
+
+    /// The same. False if the turn has more to do at its end and this was not `at_length`; then nothing was done.
+    async fn try_to_end(
+        &self,
+        lease: &Lease,
+        steps: i32,
+        came: &CycleCame,
+        presence: Presence,
+        at_length: bool,
+        now: DateTime<Utc>,
+    ) -> Result<bool, StoreError> {
         let mut unit = self.begin(now).await?;
-        let held = unit.hold(lease).await?;
-        let id = unit.campaign_of(lease.conversation).await?;
-        unit.hold_campaign(id).await?;
-        unit.settle_tasks(id).await?;
-        let state = unit.read_campaign(id).await?;
-        let after = unit.write_cycle_end(lease, &state, came, presence).await?;
+        let held = unit.hold_cycle(lease).await?;
+        let mut state = unit.read_campaign(held.campaign).await?;
+        unit.settle_tasks(&mut state).await?;
+        let after = unit.write_cycle_end(lease, state, held.step, came.clone(), presence).await?;
         let words = format!("Cycle {}. {}", after.state.campaign.cycles, after.words);
         let step = NewStep {
             number: steps + 1,
@@ -166,8 +199,14 @@ impl Store {
             last: true,
             ..NewStep::default()
         };
-        unit.insert_step(lease.conversation, lease.turn, &step, None).await?;
-        unit.end_turn(held, TurnEnd::Answered).await?;
+        if at_length {
+            let held = unit.hold(lease).await?;
+            unit.insert_step(lease.conversation, lease.turn, &step, None).await?;
+            unit.end_turn(held, TurnEnd::Answered).await?;
+        } else if !unit.answer_turn(lease, &step).await? {
+            unit.let_go().await?;
+            return Ok(false);
+        }
         if after.pauses {
             unit.move_campaign(&after.state, CampaignInput::Pause, Some(AFTER_ONE)).await?;
         }
@@ -175,7 +214,8 @@ impl Store {
             failpoint::hit(Point::MidCycleEnd).map_err(StoreError::broken)?;
             unit.queue_turn(lease.conversation, Origin::Cycle, None, INPUT).await?;
         }
-        unit.commit().await
+        unit.commit().await?;
+        Ok(true)
     }
 
     /// Breaks a campaign in which something does not hold that has to. Its running cycle is stopped.
@@ -184,7 +224,7 @@ impl Store {
     /// If the database does not answer.
     pub async fn break_campaign(&self, conversation: ConversationId, why: &str, now: DateTime<Utc>) -> Result<(), StoreError> {
         let mut unit = self.hold_with_turns(conversation, now).await?;
-        let row = sqlx::query_scalar::<_, serde_json::Value>("SELECT to_jsonb(c) FROM campaigns c WHERE conversation_id = $1");
+        let row = sqlx::query_scalar::<_, Value>("SELECT to_jsonb(c) FROM campaigns c WHERE conversation_id = $1");
         let campaign: Campaign = crate::store::value(row.bind(conversation.0).fetch_one(&mut *unit.tx).await?)?;
         if campaign.status != CampaignStatus::Error {
             let alone = CampaignState::alone(campaign);
@@ -199,7 +239,7 @@ impl Store {
     /// [`CampaignError`] if there is no such campaign, or it is broken.
     pub async fn kick_campaign(&self, id: CampaignId, presence: Presence, now: DateTime<Utc>) -> Result<bool, CampaignError> {
         let mut unit = self.begin(now).await?;
-        let state = unit.hold_campaign(id).await?;
+        let mut state = unit.hold_campaign(id).await?;
         let conversation = state.campaign.conversation_id;
         let busy =
             sqlx::query_scalar::<_, bool>("SELECT EXISTS (SELECT FROM turns WHERE conversation_id = $1 AND ended_at IS NULL)");
@@ -213,8 +253,7 @@ impl Store {
             unit.commit().await?;
             return Ok(false);
         }
-        let done = unit.settle_tasks(id).await?;
-        let state = unit.read_campaign(id).await?;
+        let done = unit.settle_tasks(&mut state).await?;
         let waits = state.campaign.next_at.is_some_and(|at| at > now) && done.is_empty();
         let way = match next(&state, now, presence) {
             // The wait after fruitless cycles is over, or there is something new.
@@ -264,8 +303,8 @@ impl Store {
     ) -> Result<Campaign, CampaignError> {
         let conversation = self.conversation_of_campaign(id).await?;
         let mut unit = self.hold_with_turns(conversation, now).await?;
-        unit.settle_tasks(id).await?;
         let mut state = unit.read_campaign(id).await?;
+        unit.settle_tasks(&mut state).await?;
         let status = state.campaign.status;
         if status != CampaignStatus::Paused {
             unit.let_go().await?;
@@ -336,14 +375,13 @@ impl Unit {
     async fn write_cycle_end(
         &mut self,
         lease: &Lease,
-        state: &CampaignState,
+        state: CampaignState,
+        judged: Option<StepId>,
         came: CycleCame,
         presence: Presence,
     ) -> Result<WrittenEnd, StoreError> {
         let CycleCame { proposal, fingerprint, words, fruitful } = came;
         let words = self.clean(&words).into_owned();
-        let judged = sqlx::query_scalar::<_, Option<i64>>("SELECT max(step_id) FROM steps WHERE turn_id = $1").bind(lease.turn.0);
-        let judged = judged.fetch_one(&mut *self.tx).await?.map(StepId);
         let mut campaign = state.campaign.clone();
         campaign.cycles += 1;
         campaign.idle_cycles = if fruitful { 0 } else { campaign.idle_cycles + 1 };
@@ -361,7 +399,7 @@ impl Unit {
             let over = campaign.carried.len().saturating_sub(MOST_CARRIED);
             campaign.carried.drain(..over);
         }
-        let after = CampaignState { campaign, ..state.clone() };
+        let after = CampaignState { campaign, ..state };
         let way = next(&after, self.now, presence);
         let mut campaign = Campaign { updated_at: self.now, ..after.campaign.clone() };
         let active = campaign.status == CampaignStatus::Active;

@@ -1,7 +1,6 @@
 //! Carries a proposal out, with a permit. Effect, outcome, audit entry, events and the change of its task are one transaction.
 
 use serde_json::Value;
-use sqlx::query_as;
 
 use super::CampaignError;
 use super::writing::NewArtifact;
@@ -12,7 +11,7 @@ use crate::domain::campaign::{
     Lead, TaskMetadata, lead,
 };
 use crate::domain::{CampaignTaskId, StepId, shortened};
-use crate::facts::{ContextChanged, PageRead, PageTouched, ScriptRan};
+use crate::facts::{CampaignTaskChanged, ContextChanged, Event, PageRead, PageTouched, ScriptRan};
 use crate::failpoint::{self, Point};
 use crate::governor::Permit;
 use crate::store::{Lease, NewImage, StoreError, Unit};
@@ -54,20 +53,18 @@ impl Unit {
         proposal: &CampaignProposal,
         done: Option<DoneOutside<'_>>,
     ) -> Result<CampaignDeed, StoreError> {
-        self.hold(lease).await?;
-        let id = self.campaign_of(lease.conversation).await?;
-        let state = self.hold_campaign(id).await?;
-        let beside = query_as::<_, (i64, i64)>(
-            "SELECT step_id, (SELECT count(*) FROM tool_calls o WHERE o.step_id = k.step_id) FROM tool_calls k WHERE tool_call_id = $1",
-        );
-        let (step, beside) = beside.bind(permit.call().0).fetch_one(&mut *self.tx).await?;
-        if let Err(why) = validate(&state, proposal, usize::try_from(beside).unwrap_or_default(), self.now) {
+        let held = self.hold_cycle(lease).await?;
+        let mut state = self.read_campaign(held.campaign).await?;
+        if let Err(why) = validate(&state, proposal, held.proposals, self.now) {
             return Ok(Err(why));
         }
-        if let Err(why) = self.use_context(permit, &state).await? {
-            return Ok(Err(why));
+        let mut before = Vec::new();
+        match self.use_context(permit, &state) {
+            Ok(used) => before.extend(used),
+            Err(why) => return Ok(Err(why)),
         }
-        self.begin_task(&state, proposal).await?;
+        before.extend(self.begin_task(&mut state, proposal));
+        self.record(lease.conversation, &before).await?;
         let told = match done {
             Some(DoneOutside::Script(ran)) => Ok(self.record_run(lease, ran).await?),
             Some(DoneOutside::Read(read)) => Ok(self.record_reading(lease, read).await?),
@@ -78,12 +75,12 @@ impl Unit {
                     key,
                     content: &image.image.sha256,
                     source: ArtifactSource::Agent,
-                    step: Some(StepId(step)),
+                    step: held.step,
                     approval: permit.approval(),
                 };
                 self.keep_picture(&state.campaign, new, image).await
             }
-            None => self.do_it(permit, &state, proposal, StepId(step)).await,
+            None => self.do_it(permit, &state, proposal, held.step).await,
         };
         let told = match told {
             Ok(told) => told,
@@ -91,7 +88,9 @@ impl Unit {
             Err(other) => return Ok(Err(other.to_string())),
         };
         failpoint::hit(Point::MidProposal).map_err(StoreError::broken)?;
-        let proven = self.settle_tasks(id).await?;
+        // Its effects are proven by the state that has them.
+        let mut state = self.read_campaign(held.campaign).await?;
+        let proven = self.settle_tasks(&mut state).await?;
         let proven = proven.iter().map(|task| format!(" Task {task} is done.")).collect::<String>();
         Ok(Ok(told + &proven))
     }
@@ -102,10 +101,7 @@ impl Unit {
     /// # Errors
     /// As [`Unit::carry_out_proposal`].
     pub async fn record_touch_alone(&mut self, permit: &Permit, lease: &Lease, touched: &PageTouched) -> Result<(), StoreError> {
-        self.hold(lease).await?;
-        let id = self.campaign_of(lease.conversation).await?;
-        let state = self.hold_campaign(id).await?;
-        let _ = self.use_context(permit, &state).await?;
+        self.use_context_at_least(permit, lease).await?;
         self.record_touch(lease, touched).await.map(drop)
     }
 
@@ -114,11 +110,7 @@ impl Unit {
     /// # Errors
     /// As [`Unit::carry_out_proposal`].
     pub async fn record_failed_script(&mut self, permit: &Permit, lease: &Lease, ran: &ScriptRan) -> Result<(), StoreError> {
-        self.hold(lease).await?;
-        let id = self.campaign_of(lease.conversation).await?;
-        let state = self.hold_campaign(id).await?;
-        // It may be void meanwhile: the run is recorded all the same.
-        let _ = self.use_context(permit, &state).await?;
+        self.use_context_at_least(permit, lease).await?;
         self.record_run(lease, ran).await.map(drop)
     }
 
@@ -137,29 +129,35 @@ impl Unit {
         Ok(told)
     }
 
-    /// Counts an approval context down that allows this, if one does.
-    async fn use_context(&mut self, permit: &Permit, state: &CampaignState) -> Result<Result<(), String>, StoreError> {
-        let Some(id) = permit.context() else { return Ok(Ok(())) };
+    /// Counts an approval context down for a deed that failed. It may be void meanwhile: the deed is recorded all the same.
+    async fn use_context_at_least(&mut self, permit: &Permit, lease: &Lease) -> Result<(), StoreError> {
+        let held = self.hold_cycle(lease).await?;
+        let state = self.read_campaign(held.campaign).await?;
+        let used: Vec<_> = self.use_context(permit, &state).ok().flatten().into_iter().collect();
+        self.record(lease.conversation, &used).await.map(drop)
+    }
+
+    /// An approval context that allows this, counted down; `None` if none is needed, or the reason why it allows nothing any more.
+    fn use_context(&self, permit: &Permit, state: &CampaignState) -> Result<Option<Event>, String> {
+        let Some(id) = permit.context() else { return Ok(None) };
         let left = state.contexts.iter().find(|context| context.id == id && !context.void && context.uses_left > 0);
         let Some(context) = left.filter(|context| self.now < context.until) else {
-            return Ok(Err("the approval context that allowed this is used up or void; it will be asked about".to_owned()));
+            return Err("the approval context that allowed this is used up or void; it will be asked about".to_owned());
         };
         let context = ApprovalContext { uses_left: context.uses_left - 1, ..context.clone() };
-        self.record(state.campaign.conversation_id, &[ContextChanged { context }.into()]).await?;
-        Ok(Ok(()))
+        Ok(Some(ContextChanged { context }.into()))
     }
 
     /// Begins the task of a proposal that is carried out, if it was not begun.
-    async fn begin_task(&mut self, state: &CampaignState, proposal: &CampaignProposal) -> Result<(), StoreError> {
-        let task = proposal.task().and_then(|task| state.task(task));
-        let Some(task) =
-            task.filter(|task| task.status == CampaignTaskStatus::Pending && !matches!(proposal, CampaignProposal::NoOp(_)))
-        else {
-            return Ok(());
-        };
-        let mut task = CampaignTask { status: CampaignTaskStatus::InProgress, ..task.clone() };
+    fn begin_task(&self, state: &mut CampaignState, proposal: &CampaignProposal) -> Option<Event> {
+        let task = proposal.task().and_then(|task| state.task(task))?;
+        if task.status != CampaignTaskStatus::Pending || matches!(proposal, CampaignProposal::NoOp(_)) {
+            return None;
+        }
+        let mut task = CampaignTask { status: CampaignTaskStatus::InProgress, updated_at: self.now, ..task.clone() };
         task.metadata.begun_at = Some(self.now);
-        self.record_task(state.campaign.conversation_id, task, "is begun").await
+        state.put(task.clone());
+        Some(CampaignTaskChanged { task, what: "is begun".to_owned() }.into())
     }
 
     async fn do_it(
@@ -167,7 +165,7 @@ impl Unit {
         permit: &Permit,
         state: &CampaignState,
         proposal: &CampaignProposal,
-        step: StepId,
+        step: Option<StepId>,
     ) -> Result<String, CampaignError> {
         let campaign = &state.campaign;
         let agents = |kind, key, content| NewArtifact {
@@ -175,7 +173,7 @@ impl Unit {
             key,
             content,
             source: ArtifactSource::Agent,
-            step: Some(step),
+            step,
             approval: permit.approval(),
         };
         match proposal {
@@ -257,8 +255,6 @@ impl Unit {
 
     async fn ask_person(&mut self, state: &CampaignState, asked: &RequestUserInput) -> Result<String, CampaignError> {
         let RequestUserInput { task, question, text } = asked;
-        // It may have been begun in this transaction.
-        let state = self.read_campaign(state.campaign.id).await?;
         let Some(task) = state.task(*task) else { return Err(CampaignError::Missing(format!("there is no task {task}"))) };
         let mut task = task.clone();
         let asked = Asked { question: question.clone(), text: self.clean(text).into_owned(), answer: None };

@@ -1,77 +1,22 @@
 //! Reads the state of a campaign: from its tables in one moment, or from its events alone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
-use sqlx::{PgConnection, query, query_as, query_scalar};
+use sqlx::{query, query_as, query_scalar};
 
 use super::CampaignError;
-use super::pages::{pages, pages_of};
-use crate::domain::campaign::state::{CampaignRows, LeadsInBrief, MOST_CALLS_READ, MOST_LEADS_SHOWN, named_leads};
-use crate::domain::campaign::{CampaignState, Lead, LeadStatus};
-use crate::domain::{CampaignId, ConversationId, LeadId};
-use crate::facts::EventRecord;
-use crate::store::{Store, StoreError, Unit, value, word};
+use super::pages::pages_of;
+use super::rows::{Of, rows};
+use crate::domain::campaign::state::{CampaignRows, LeadsInBrief, named_leads};
+use crate::domain::campaign::{CampaignState, Lead};
+use crate::domain::{CampaignId, ConversationId, Machine, StepId, TurnInput, TurnState};
+use crate::facts::{Event, EventRecord};
+use crate::store::{Lease, Store, StoreError, Unit, value};
 
 /// So many events are read at once.
 const BATCH: i64 = 2_000;
-
-/// The rows of a campaign as its tables have them.
-pub(super) async fn rows(database: &mut PgConnection, id: CampaignId) -> Result<CampaignRows, CampaignError> {
-    let campaign = query_scalar::<_, Value>("SELECT to_jsonb(c) FROM campaigns c WHERE id = $1").bind(id.0);
-    let campaign = campaign.fetch_optional(&mut *database).await?.ok_or(CampaignError::Unknown(id))?;
-    let conversation = campaign["conversation_id"].as_i64().unwrap_or_default();
-    let mut all = Vec::new();
-    for table in [
-        "SELECT to_jsonb(t) FROM campaign_tasks t WHERE campaign_id = $1 ORDER BY id",
-        "SELECT to_jsonb(t) FROM artifacts t WHERE campaign_id = $1
-           AND version = (SELECT max(version) FROM artifacts n WHERE n.campaign_id = t.campaign_id AND n.artifact_type = t.artifact_type
-                          AND n.artifact_key = t.artifact_key) ORDER BY id",
-        "SELECT to_jsonb(t) FROM campaign_contexts t WHERE campaign_id = $1 ORDER BY id",
-    ] {
-        all.push(query_scalar::<_, Value>(table).bind(id.0).fetch_all(&mut *database).await?);
-    }
-    let [tasks, artifacts, contexts] = <[Vec<Value>; 3]>::try_from(all).unwrap_or_default();
-    let most = i64::try_from(MOST_CALLS_READ).unwrap_or(i64::MAX);
-    let calls = query_scalar::<_, Value>(
-        "SELECT to_jsonb(k) FROM tool_calls k JOIN turns t USING (turn_id) WHERE conversation_id = $1 AND k.ended_at IS NOT NULL
-         ORDER BY tool_call_id DESC LIMIT $2",
-    );
-    let calls = calls.bind(conversation).bind(most).fetch_all(&mut *database).await?;
-    let sequence = query_scalar::<_, i64>("SELECT last_sequence FROM conversations WHERE conversation_id = $1");
-    let sequence = sequence.bind(conversation).fetch_one(&mut *database).await?;
-    let leads = leads(&mut *database, id, &named_leads(&tasks)).await?;
-    let pages = pages(&mut *database, ConversationId(conversation), &tasks).await?;
-    Ok(CampaignRows { campaign, tasks, leads, artifacts, contexts, calls, pages, sequence })
-}
-
-/// The leads in brief, counted by the database.
-async fn leads(database: &mut PgConnection, id: CampaignId, named: &BTreeSet<LeadId>) -> Result<LeadsInBrief, CampaignError> {
-    let counted = query_as::<_, (String, i64, i64)>(
-        "SELECT status, count(*), max(sequence) FROM leads WHERE campaign_id = $1 GROUP BY status",
-    );
-    let (mut counts, mut newest) = (BTreeMap::new(), BTreeMap::new());
-    for (status, count, last) in counted.bind(id.0).fetch_all(&mut *database).await? {
-        let status: LeadStatus = word(&status)?;
-        counts.insert(status, count);
-        newest.insert(status, last);
-    }
-    let sha256 = query_scalar::<_, String>(
-        "SELECT encode(sha256(convert_to(coalesce(string_agg(concat_ws(' ', id, status, weight_score, sequence), ',' ORDER BY id), ''), 'UTF8')),
-                'hex') FROM leads WHERE campaign_id = $1",
-    );
-    let sha256 = sha256.bind(id.0).fetch_one(&mut *database).await?;
-    let best = query_scalar::<_, Value>(
-        "SELECT to_jsonb(l) FROM leads l WHERE campaign_id = $1 ORDER BY weight_score DESC, id LIMIT $2",
-    );
-    let best = best.bind(id.0).bind(i64::try_from(MOST_LEADS_SHOWN).unwrap_or(i64::MAX)).fetch_all(&mut *database).await?;
-    let wanted: Vec<_> = named.iter().map(|lead| lead.0).collect();
-    let named = query_scalar::<_, Value>("SELECT to_jsonb(l) FROM leads l WHERE campaign_id = $1 AND id = ANY($2) ORDER BY id");
-    let named = named.bind(id.0).bind(wanted).fetch_all(&mut *database).await?;
-    let read = |rows: Vec<Value>| rows.into_iter().map(value::<Lead>).collect::<Result<Vec<_>, _>>();
-    Ok(LeadsInBrief { counts, newest, best: read(best)?, named: read(named)?, sha256 })
-}
 
 /// The rows of a table, by their keys.
 type RowsByKey = BTreeMap<String, serde_json::Map<String, Value>>;
@@ -134,7 +79,11 @@ impl<'a> CampaignFold<'a> {
         let records = &self.records[..self.read];
         let sequence = records.last().map_or(0, |record| record.sequence);
         let pages = pages_of(records, &tasks);
-        CampaignState::of(CampaignRows { campaign, tasks, leads, artifacts, contexts, calls, pages, sequence })
+        let words = records.iter().rev().find_map(|record| match &record.event {
+            Event::CycleWords(told) => Some(told.sha256.clone()),
+            _ => None,
+        });
+        CampaignState::of(CampaignRows { campaign, tasks, leads, artifacts, contexts, calls, pages, words, sequence })
             .map_err(CampaignError::broken(id))
     }
 }
@@ -145,10 +94,18 @@ impl Store {
     /// # Errors
     /// [`CampaignError`] if there is none, or it is broken.
     pub async fn campaign_state(&self, id: CampaignId) -> Result<CampaignState, CampaignError> {
-        let mut tx = self.pool.begin().await?;
-        query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY").execute(&mut *tx).await?;
-        let rows = rows(&mut tx, id).await?;
-        tx.rollback().await?;
+        let rows = rows(&self.pool, Of::Campaign(id)).await?.ok_or(CampaignError::Unknown(id))?;
+        CampaignState::of(rows).map_err(CampaignError::broken(id))
+    }
+
+    /// The same of the campaign that a conversation belongs to.
+    ///
+    /// # Errors
+    /// As [`Store::campaign_state`].
+    pub async fn campaign_state_in(&self, conversation: ConversationId) -> Result<CampaignState, CampaignError> {
+        let rows = rows(&self.pool, Of::Conversation(conversation)).await?;
+        let rows = rows.ok_or_else(|| CampaignError::Missing(format!("conversation {conversation} has no campaign")))?;
+        let id = CampaignId(rows.campaign["id"].as_i64().unwrap_or_default());
         CampaignState::of(rows).map_err(CampaignError::broken(id))
     }
 
@@ -212,15 +169,6 @@ impl Store {
         let found = query_scalar::<_, i64>("SELECT conversation_id FROM campaigns WHERE id = $1").bind(id.0);
         found.fetch_optional(&self.pool).await?.map(ConversationId).ok_or(CampaignError::Unknown(id))
     }
-
-    /// The campaign of a conversation.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn campaign_of(&self, conversation: ConversationId) -> Result<Option<CampaignId>, StoreError> {
-        let found = query_scalar::<_, i64>("SELECT id FROM campaigns WHERE conversation_id = $1").bind(conversation.0);
-        Ok(found.fetch_optional(&self.pool).await?.map(CampaignId))
-    }
 }
 
 impl Unit {
@@ -236,13 +184,37 @@ impl Unit {
 
     /// Reads the state of a campaign that is held.
     pub(super) async fn read_campaign(&mut self, id: CampaignId) -> Result<CampaignState, CampaignError> {
-        CampaignState::of(rows(&mut self.tx, id).await?).map_err(CampaignError::broken(id))
+        let rows = rows(&mut *self.tx, Of::Campaign(id)).await?.ok_or(CampaignError::Unknown(id))?;
+        CampaignState::of(rows).map_err(CampaignError::broken(id))
     }
 
-    /// The campaign of a turn's conversation.
-    pub(super) async fn campaign_of(&mut self, conversation: ConversationId) -> Result<CampaignId, StoreError> {
-        let found = query_scalar::<_, i64>("SELECT id FROM campaigns WHERE conversation_id = $1").bind(conversation.0);
-        let found = found.fetch_optional(&mut *self.tx).await?;
-        found.map(CampaignId).ok_or_else(|| StoreError::Unreadable(format!("conversation {conversation} has no campaign")))
+    /// Holds the turn of a cycle, and then its campaign, until the transaction ends.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`] if this lease does not hold the turn.
+    pub(super) async fn hold_cycle(&mut self, lease: &Lease) -> Result<HeldCycle, StoreError> {
+        // The turn is locked as the first part is made, so before the campaign.
+        let held = query_as::<_, (i64, Option<i64>, i64)>(
+            "WITH turn AS MATERIALIZED (SELECT turn_id, conversation_id FROM turns
+                 WHERE turn_id = $1 AND fence = $2 AND state = ANY($3) FOR UPDATE)
+             SELECT c.id, s.step_id, (SELECT count(*) FROM tool_calls k WHERE k.step_id = s.step_id)
+             FROM turn JOIN campaigns c USING (conversation_id)
+             LEFT JOIN LATERAL (SELECT step_id FROM steps s WHERE s.turn_id = turn.turn_id ORDER BY number DESC LIMIT 1) s ON TRUE
+             FOR UPDATE OF c",
+        );
+        let held = held.bind(lease.turn.0).bind(lease.fence).bind(TurnState::before(TurnInput::Write));
+        let (campaign, step, proposals) = held.fetch_optional(&mut *self.tx).await?.ok_or(StoreError::LostLease)?;
+        let proposals = usize::try_from(proposals).unwrap_or_default();
+        Ok(HeldCycle { campaign: CampaignId(campaign), step: step.map(StepId), proposals })
     }
+}
+
+/// A cycle whose turn and campaign are held.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HeldCycle {
+    pub(super) campaign: CampaignId,
+    /// The last step of its turn.
+    pub(super) step: Option<StepId>,
+    /// The proposals of that step.
+    pub(super) proposals: usize,
 }

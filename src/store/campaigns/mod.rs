@@ -7,6 +7,7 @@ mod loading;
 mod orders;
 mod pages;
 mod reading;
+mod rows;
 mod writing;
 
 use super::StoreError;

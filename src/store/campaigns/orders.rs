@@ -4,6 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::query_scalar;
 
 use super::CampaignError;
+use super::rows::{Of, rows};
 use super::writing::NewArtifact;
 use crate::domain::campaign::artifact::{check_content, check_key};
 use crate::domain::campaign::judge::check_description;
@@ -158,7 +159,7 @@ impl Store {
     pub async fn copy_campaign(&self, id: CampaignId, now: DateTime<Utc>) -> Result<CampaignId, CampaignError> {
         self.has_room()?;
         let mut unit = self.begin(now).await?;
-        let rows = super::loading::rows(&mut unit.tx, id).await?;
+        let rows = rows(&mut *unit.tx, Of::Campaign(id)).await?.ok_or(CampaignError::Unknown(id))?;
         let read = |rows: Vec<serde_json::Value>| rows.into_iter();
         let from: Campaign = crate::store::value(rows.campaign)?;
         let campaign = unit.insert_campaign(&from.name, Some(id)).await?;
@@ -182,8 +183,9 @@ impl Store {
             unit.keep_artifact(&campaign, new).await?;
         }
         let mut leads = unit.all_leads(id).await?;
-        for lead in &mut leads {
-            (lead.id, lead.campaign_id) = (LeadId(unit.number_of("leads").await?), campaign.id);
+        let numbers = unit.numbers_of("leads", leads.len()).await?;
+        for (lead, number) in leads.iter_mut().zip(numbers) {
+            (lead.id, lead.campaign_id) = (LeadId(number), campaign.id);
         }
         unit.record_leads(campaign.conversation_id, &leads, "copied").await?;
         unit.commit().await?;
@@ -398,6 +400,8 @@ impl Unit {
         let mut by_url: std::collections::HashMap<_, _> =
             known.into_iter().map(|lead| (lead.profile_url.clone(), lead)).collect();
         let (mut kept, mut new, mut changed) = (Vec::new(), 0, 0);
+        let unknown = rows.iter().filter(|row| !by_url.contains_key(&row.profile_url)).count();
+        let mut numbers = self.numbers_of("leads", unknown).await?.into_iter();
         for ImportedLead { full_name, profile_url, attributes } in rows {
             let lead = match by_url.remove(&profile_url) {
                 Some(lead) if lead.full_name == full_name && lead.attributes == attributes => continue,
@@ -407,7 +411,8 @@ impl Unit {
                 }
                 None => {
                     new += 1;
-                    let (id, now) = (LeadId(self.number_of("leads").await?), self.now);
+                    let Some(id) = numbers.next().map(LeadId) else { continue };
+                    let now = self.now;
                     let (weight_score, status, scored, sequence) = (0, LeadStatus::New, None, 0);
                     let (campaign_id, created_at, updated_at) = (campaign.id, now, now);
                     Lead {

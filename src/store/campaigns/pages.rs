@@ -2,54 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, Utc};
 use serde_json::Value;
-use sqlx::{PgConnection, query_as};
 
 use super::CampaignError;
 use super::writing::NewArtifact;
 use crate::domain::campaign::Campaign;
-use crate::domain::campaign::page::{PageReading, PageShows, PageTouch, Pages};
+use crate::domain::campaign::page::{PageReading, PageShows, Pages};
 use crate::domain::campaign::state::named_pages;
-use crate::domain::{ConversationId, shortened};
+use crate::domain::shortened;
 use crate::facts::{Event, EventRecord, PageRead, PageTouched};
-use crate::store::{Lease, NewImage, StoreError, Unit, value};
+use crate::store::{Lease, NewImage, StoreError, Unit};
 
 /// The most bytes of a page's text that the outcome of a call tells; the next request shows all of it.
 const MOST_TOLD: usize = 300;
 
-/// The newest reading and touch of a campaign, and the newest reading for each that its tasks require.
-pub(super) async fn pages(
-    database: &mut PgConnection,
-    conversation: ConversationId,
-    tasks: &[Value],
-) -> Result<Pages, CampaignError> {
-    let newest = |kind: &'static str| {
-        query_as::<_, (i64, Value)>(
-            "SELECT sequence, payload FROM events WHERE conversation_id = $1 AND kind = $2 ORDER BY sequence DESC LIMIT 1",
-        )
-        .bind(conversation.0)
-        .bind(kind)
-    };
-    let mut pages = Pages::default();
-    if let Some((sequence, mut payload)) = newest("page_touched").fetch_optional(&mut *database).await? {
-        pages.touch = Some((sequence, value::<PageTouch>(payload["touch"].take())?));
-    }
-    if let Some((sequence, mut payload)) = newest("page_read").fetch_optional(&mut *database).await? {
-        pages.reading = Some((sequence, value::<PageReading>(payload["page"].take())?));
-    }
-    for (host, contains) in named_pages(tasks) {
-        let shows = query_as::<_, (i64, DateTime<Utc>)>(
-            "SELECT sequence, created_at FROM events WHERE conversation_id = $1 AND kind = 'page_read'
-               AND payload #>> '{page,host}' = $2 AND strpos(payload #>> '{page,text}', $3) > 0 ORDER BY sequence DESC LIMIT 1",
-        );
-        let shows = shows.bind(conversation.0).bind(&host).bind(&contains).fetch_optional(&mut *database).await?;
-        pages.shows.extend(shows.map(|(sequence, at)| PageShows { host, contains, sequence, at }));
-    }
-    Ok(pages)
-}
-
-/// The same of events that were read.
+/// The newest reading and touch of a campaign's events, and the newest reading for each that its tasks require.
 pub(super) fn pages_of(records: &[EventRecord], tasks: &[Value]) -> Pages {
     let mut pages = Pages::default();
     let wanted: BTreeSet<_> = named_pages(tasks);

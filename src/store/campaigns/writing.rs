@@ -1,10 +1,10 @@
 //! Writes the changes of a campaign: events, and the rows that follow from them.
 
 use serde_json::Value;
-use sqlx::{query, query_scalar};
+use sqlx::{query, query_as, query_scalar};
 
 use super::CampaignError;
-use crate::domain::campaign::judge::verify;
+use crate::domain::campaign::judge::{holds, verify};
 use crate::domain::campaign::scoring::ScoringConfig;
 use crate::domain::campaign::{
     ApprovalContext, Artifact, ArtifactSource, ArtifactType, Campaign, CampaignAction, CampaignInput, CampaignState,
@@ -35,8 +35,15 @@ impl Unit {
         Ok(number.fetch_one(&mut *self.tx).await?)
     }
 
-    /// Records facts of a campaign, and makes the rows that follow from them.
-    pub(super) async fn record(&mut self, conversation: ConversationId, events: &[Event]) -> Result<(), StoreError> {
+    /// So many new numbers of a table.
+    pub(super) async fn numbers_of(&mut self, table: &str, count: usize) -> Result<Vec<i64>, StoreError> {
+        let numbers = query_scalar::<_, i64>("SELECT nextval(pg_get_serial_sequence($1, 'id')) FROM generate_series(1, $2)");
+        let numbers = numbers.bind(table).bind(i64::try_from(count).unwrap_or(i64::MAX));
+        Ok(if count == 0 { Vec::new() } else { numbers.fetch_all(&mut *self.tx).await? })
+    }
+
+    /// Records facts of a campaign, and makes the rows that follow from them. Gives the number of the last; 0 if there is none.
+    pub(super) async fn record(&mut self, conversation: ConversationId, events: &[Event]) -> Result<i64, StoreError> {
         let records = self.append_told(conversation, events).await?;
         let mut rows: Vec<(&str, Vec<Value>)> = Vec::new();
         for change in records.iter().flat_map(crate::facts::EventRecord::changes) {
@@ -51,7 +58,7 @@ impl Unit {
                 query(statement).bind(Value::Array(rows)).execute(&mut *self.tx).await?;
             }
         }
-        Ok(())
+        Ok(records.last().map_or(0, |record| record.sequence))
     }
 
     /// Records a campaign as it is now.
@@ -93,15 +100,17 @@ impl Unit {
         Ok(self.record_campaign(campaign, Some(input), what).await?)
     }
 
-    /// Records a task as it is now.
+    /// Records a task as it is now. Gives it with the number of its event.
     pub(super) async fn record_task(
         &mut self,
         conversation: ConversationId,
         mut task: CampaignTask,
         what: impl Into<String>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<CampaignTask, StoreError> {
         task.updated_at = self.now;
-        self.record(conversation, &[CampaignTaskChanged { task, what: what.into() }.into()]).await
+        let changed = CampaignTaskChanged { task: task.clone(), what: what.into() };
+        let sequence = self.record(conversation, &[changed.into()]).await?;
+        Ok(CampaignTask { sequence, ..task })
     }
 
     /// Records leads as they are now.
@@ -130,17 +139,19 @@ impl Unit {
         image: Option<Image>,
     ) -> Result<Artifact, CampaignError> {
         let NewArtifact { kind, key, content, source, step, approval } = new;
-        let version = query_scalar::<_, Option<i32>>(
-            "SELECT max(version) FROM artifacts WHERE campaign_id = $1 AND artifact_type = $2 AND artifact_key = $3",
+        let numbered = query_as::<_, (i64, i32)>(
+            "SELECT nextval(pg_get_serial_sequence('artifacts', 'id')), (SELECT coalesce(max(version), 0) + 1 FROM artifacts
+                 WHERE campaign_id = $1 AND artifact_type = $2 AND artifact_key = $3)",
         );
-        let version = version.bind(campaign.id.0).bind(kind.as_str()).bind(key).fetch_one(&mut *self.tx).await?;
+        let numbered = numbered.bind(campaign.id.0).bind(kind.as_str()).bind(key);
+        let (id, version) = numbered.fetch_one(&mut *self.tx).await?;
         let content = self.clean(content).into_owned();
         let artifact = Artifact {
-            id: ArtifactId(self.number_of("artifacts").await?),
+            id: ArtifactId(id),
             campaign_id: campaign.id,
             artifact_type: kind,
             artifact_key: key.to_owned(),
-            version: version.unwrap_or_default() + 1,
+            version,
             source,
             sha256: sha256(content.as_bytes()),
             content,
@@ -178,25 +189,22 @@ impl Unit {
     }
 
     /// Sets every task to `done` whose required effects are all proven by the state as it is in this transaction. The only way to `done`
-    /// beside a person's word. Gives the tasks.
-    pub(super) async fn settle_tasks(&mut self, id: CampaignId) -> Result<Vec<i64>, CampaignError> {
+    /// beside a person's word. Gives the tasks; the state has them as they are now.
+    pub(super) async fn settle_tasks(&mut self, state: &mut CampaignState) -> Result<Vec<i64>, CampaignError> {
         let mut done = Vec::new();
         loop {
-            let state = self.read_campaign(id).await?;
             let open = |task: &&CampaignTask| {
                 matches!(task.status, CampaignTaskStatus::Pending | CampaignTaskStatus::InProgress)
-                    && task
-                        .metadata
-                        .preconditions
-                        .iter()
-                        .all(|wanted| crate::domain::campaign::judge::holds(&state, task, wanted, self.now).is_some())
+                    && task.metadata.preconditions.iter().all(|wanted| holds(state, task, wanted, self.now).is_some())
             };
-            let proven = state.tasks.iter().filter(open).find_map(|task| Some((task, verify(&state, task, self.now).ok()?)));
+            let proven = state.tasks.iter().filter(open).find_map(|task| Some((task, verify(state, task, self.now).ok()?)));
             let Some((task, evidence)) = proven else { return Ok(done) };
             let mut task = CampaignTask { status: CampaignTaskStatus::Done, ..task.clone() };
             task.metadata.evidence = evidence;
             done.push(task.id.0);
-            self.record_task(state.campaign.conversation_id, task, "is done, as its evidence shows").await?;
+            let task = self.record_task(state.campaign.conversation_id, task, "is done, as its evidence shows").await?;
+            state.sequence = task.sequence;
+            state.put(task);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
-use sqlx::{query, query_as, query_scalar};
+use sqlx::{PgExecutor, query, query_as, query_scalar};
 
 use super::turns::TurnEnd;
 use super::writing::Unfinished;
@@ -74,6 +74,83 @@ impl NewStep<'_> {
             rate: (micros(|rate| rate.input_micros), micros(|rate| rate.output_micros)),
         }
     }
+}
+
+/// An answer on its way into the database by one statement.
+struct Storing {
+    conversation: ConversationId,
+    turn: TurnId,
+    fence: i64,
+    from: TurnState,
+    written: Written,
+    ended: Option<Value>,
+    actions: Vec<String>,
+    now: DateTime<Utc>,
+}
+
+/// The record of an answer.
+struct Stored {
+    records: Vec<EventRecord>,
+    /// True if the end of the turn lets another begin.
+    wakes: bool,
+    catalogue: Option<CatalogueVersion>,
+}
+
+impl Storing {
+    fn of(
+        scrubber: &Scrubber,
+        lease: &Lease,
+        step: &NewStep<'_>,
+        rate: Option<Rate>,
+        now: DateTime<Utc>,
+    ) -> Result<Self, StoreError> {
+        let (from, _) = TurnState::Running.next(TurnInput::Write)?;
+        let (state, actions) = from.next(TurnInput::Answer)?;
+        // The statement adds what the turn used up.
+        let (reason, failure, retry_after, usage, ms) = (None, None, None, None, None);
+        let ended = TurnEnded { turn: lease.turn, state, reason, failure, retry_after, usage, ms };
+        Ok(Self {
+            conversation: lease.conversation,
+            turn: lease.turn,
+            fence: lease.fence,
+            from,
+            written: step.written(scrubber, lease.turn, rate),
+            ended: step.last.then(|| json!(Event::from(ended))),
+            actions: actions.iter().map(ToString::to_string).collect(),
+            now,
+        })
+    }
+
+    /// Step, message, calls, events, and the end of the turn. `L3006` if one of its actions has anything to do.
+    async fn record(self, database: impl PgExecutor<'_>) -> Result<Stored, StoreError> {
+        let Self { conversation, turn, fence, from, written: Written { answered, calls, rate }, ended, actions, now } = self;
+        let rows = query!(
+            r#"SELECT sequence AS "sequence!", event AS "event!", waits AS "waits!", catalogue_version() AS "catalogue!"
+               FROM store_step($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"#,
+            turn.0,
+            fence,
+            from.as_str(),
+            answered,
+            &calls,
+            rate.0,
+            rate.1,
+            ended,
+            &actions,
+            now
+        );
+        let mut stored = Stored { records: Vec::new(), wakes: false, catalogue: None };
+        for row in rows.fetch_all(database).await? {
+            stored.wakes |= row.waits;
+            stored.catalogue = Some(CatalogueVersion(row.catalogue));
+            stored.records.push(EventRow { sequence: row.sequence, event: row.event }.of(conversation, now)?);
+        }
+        Ok(stored)
+    }
+}
+
+/// True if the end of a turn is among these.
+fn is_over(records: &[EventRecord]) -> bool {
+    records.iter().any(|record| matches!(record.event, Event::TurnEnded(_)))
 }
 
 /// The calls that were recorded as asked for.
@@ -173,36 +250,11 @@ impl Store {
         rate: Option<Rate>,
         now: DateTime<Utc>,
     ) -> Result<StoredStep, StoreError> {
-        let (from, _) = TurnState::Running.next(TurnInput::Write)?;
-        let (state, actions) = from.next(TurnInput::Answer)?;
-        // The statement adds what the turn used up.
-        let (reason, failure, retry_after, usage, ms) = (None, None, None, None, None);
-        let ended = TurnEnded { turn: lease.turn, state, reason, failure, retry_after, usage, ms };
-        let Written { answered, calls, rate } = step.written(&self.scrubber, lease.turn, rate);
-        let statement = query!(
-            r#"SELECT sequence AS "sequence!", event AS "event!", waits AS "waits!", catalogue_version() AS "catalogue!"
-               FROM store_step($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"#,
-            lease.turn.0,
-            lease.fence,
-            from.as_str(),
-            answered,
-            &calls,
-            rate.0,
-            rate.1,
-            step.last.then(|| json!(Event::from(ended))),
-            &actions.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            now
-        );
-        let (pool, conversation) = (self.pool.clone(), lease.conversation);
+        let storing = Storing::of(&self.scrubber, lease, step, rate, now)?;
+        let pool = self.pool.clone();
         self.transition(async move {
-            let (mut wakes, mut catalogue) = (false, None);
-            let mut records = Vec::new();
-            for row in statement.fetch_all(&pool).await? {
-                wakes |= row.waits;
-                catalogue = Some(CatalogueVersion(row.catalogue));
-                records.push(EventRow { sequence: row.sequence, event: row.event }.of(conversation, now)?);
-            }
-            let over = records.iter().any(|record| matches!(record.event, Event::TurnEnded(_)));
+            let Stored { records, wakes, catalogue } = storing.record(&pool).await?;
+            let over = is_over(&records);
             Ok(Done { given: StoredStep { calls: asked_for(&records), over, catalogue }, records, wakes })
         })
         .await
@@ -279,6 +331,22 @@ impl Store {
 }
 
 impl Unit {
+    /// Stores an answer that ends its turn, by one statement. False if the turn has more to do at its end: then nothing of this transaction may
+    /// be kept.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`], or if the database does not answer.
+    pub(in crate::store) async fn answer_turn(&mut self, lease: &Lease, step: &NewStep<'_>) -> Result<bool, StoreError> {
+        let storing = Storing::of(&self.scrubber, lease, step, None, self.now)?;
+        let records = match storing.record(&mut *self.tx).await {
+            Err(StoreError::Database(error)) if is_code(&error, "L3006") => return Ok(false),
+            stored => stored?.records,
+        };
+        let over = is_over(&records);
+        records.into_iter().for_each(|record| self.note(record));
+        Ok(over)
+    }
+
     /// Stores the text of a step that was stopped. It has no calls: those of a cut stream are never
     /// run.
     pub(super) async fn keep_unfinished(

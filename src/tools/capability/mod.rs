@@ -23,7 +23,7 @@ pub(super) struct CapabilitySource;
 struct CapabilityTool(Arc<CapabilityVersion>);
 
 /// Calls a version with these arguments, which the law has judged.
-pub(super) async fn run(doing: Doing<'_>, live: Arc<CapabilityVersion>, arguments: &Value) -> Result<Executed, StoreError> {
+pub(super) async fn run(doing: Doing<'_>, live: &CapabilityVersion, arguments: &Value) -> Result<Executed, StoreError> {
     let kit = doing.kit();
     let under_way = Crash { call: doing.permit.call(), fence: doing.lease.fence, name: live.name.clone(), version: live.version };
     let _mark = kit.hands.marks.set(&under_way);
@@ -90,7 +90,7 @@ impl Act for CapabilityTool {
     }
 
     fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
-        run(doing, self.0, &doing.proposal.arguments).boxed()
+        async move { run(doing, &self.0, &doing.proposal.arguments).await }.boxed()
     }
 
     fn inside(&self) -> Inside<'_> {

@@ -16,15 +16,13 @@ use sha2::{Digest, Sha256};
 
 use super::super::kit::Kit;
 use super::super::tool::{Doing, Registry};
-use crate::domain::{
-    CapabilityVersion, EffectClass, Grants, HttpGrant, OperationKind, Outcome, SourceLanguage, SqlAccess, ToolCallId,
-};
+use crate::domain::{CapabilityVersion, EffectClass, Grants, HttpGrant, OperationKind, Outcome, SqlAccess, ToolCallId};
 use crate::egress::Placeholders;
 use crate::governor::{Permit, Policy, sql};
 use crate::sandbox::{KvRequest, Operation, OperationRefused, OperationRequest, Reach};
 use crate::store::{AgentLogin, Earlier, KvOp, Lease, NewOperation, StoreError};
 
-/// One capability's call at work. Clones share everything.
+/// A call at work, of a capability or a script. Clones share everything.
 #[derive(Clone)]
 struct Reaching(Arc<Inner>);
 
@@ -33,7 +31,9 @@ struct Inner {
     lease: Lease,
     policy: Arc<Policy>,
     permit: Arc<Permit>,
-    capability: Arc<CapabilityVersion>,
+    /// The name under which it keeps values.
+    name: String,
+    grants: Grants,
     secrets: Secrets,
     /// The error for which this call, or one nested in it, could not write the ledger. Then the
     /// whole call has no outcome and is run again.
@@ -93,10 +93,10 @@ const ANOTHER_WAY: &str = "This call was interrupted and run again, and took ano
      the list of its operations, and nothing was repeated. Look at what happened before you call it again.";
 
 /// Calls a capability with all its grants.
-pub(super) async fn call(doing: Doing<'_>, capability: Arc<CapabilityVersion>, arguments: &Value) -> Result<Outcome, StoreError> {
-    let secrets = secrets_of(doing.kit(), &capability, doing.permit.call()).await;
-    let reaching = Reaching::of(doing, capability, secrets);
-    let outcome = reaching.call(arguments).await;
+pub(super) async fn call(doing: Doing<'_>, capability: &CapabilityVersion, arguments: &Value) -> Result<Outcome, StoreError> {
+    let secrets = secrets_of(doing.kit(), capability, doing.permit.call()).await;
+    let reaching = Reaching::of(doing, capability.name.clone(), capability.grants.clone(), secrets);
+    let outcome = reaching.call(capability, arguments).await;
     reaching.ended(outcome).await
 }
 
@@ -106,20 +106,8 @@ pub struct ScriptReach(Reaching);
 impl ScriptReach {
     /// The reach of a script that may be run.
     pub fn new(doing: Doing<'_>, hosts: BTreeSet<HttpGrant>) -> Self {
-        let capability = CapabilityVersion {
-            name: "script".to_owned(),
-            version: 1,
-            description: String::new(),
-            language: SourceLanguage::JavaScript,
-            source: String::new(),
-            parameters: Value::Null,
-            grants: Grants { http: hosts, ..Grants::none() },
-            tests: Vec::new(),
-            component: Vec::new(),
-            sha256: String::new(),
-            engine: String::new(),
-        };
-        Self(Reaching::of(doing, Arc::new(capability), Secrets::default()))
+        let grants = Grants { http: hosts, ..Grants::none() };
+        Self(Reaching::of(doing, "script".to_owned(), grants, Secrets::default()))
     }
 
     /// The reach itself.
@@ -156,7 +144,7 @@ async fn secrets_of(kit: &Kit, capability: &CapabilityVersion, call: ToolCallId)
 }
 
 impl Reaching {
-    fn of(doing: Doing<'_>, capability: Arc<CapabilityVersion>, secrets: Secrets) -> Self {
+    fn of(doing: Doing<'_>, name: String, grants: Grants, secrets: Secrets) -> Self {
         let Doing { tools, policy, lease, permit, .. } = doing;
         Self(Arc::new(Inner {
             tools: tools.clone(),
@@ -164,7 +152,8 @@ impl Reaching {
             policy: Arc::clone(policy),
             secrets,
             permit: Arc::clone(permit),
-            capability,
+            name,
+            grants,
             broken: Arc::default(),
             begun: AtomicBool::new(false),
             parent: 0,
@@ -184,8 +173,8 @@ impl Reaching {
         }
     }
 
-    async fn call(&self, arguments: &Value) -> Outcome {
-        let Inner { tools, permit, capability, .. } = &*self.0;
+    async fn call(&self, capability: &CapabilityVersion, arguments: &Value) -> Outcome {
+        let Inner { tools, permit, .. } = &*self.0;
         tools.kit.hands.sandbox.call(permit, capability, arguments, Arc::new(self.clone())).await
     }
 
@@ -202,7 +191,7 @@ impl Reaching {
         match request {
             OperationRequest::Http(request) => self.http(ordinal, request).await,
             OperationRequest::Sql { text, params } => {
-                let most = match self.0.capability.grants.sql {
+                let most = match self.0.grants.sql {
                     Some(SqlAccess::Write) => AgentLogin::Tables,
                     Some(SqlAccess::Read) | None => AgentLogin::Reader,
                 };
@@ -249,9 +238,9 @@ impl Reaching {
         {
             return answer;
         }
-        let Inner { tools, lease, permit, capability, .. } = &*self.0;
+        let Inner { tools, lease, permit, name, .. } = &*self.0;
         let (operation, now) = (entry.of(permit), tools.kit.clock.now());
-        tools.kit.store.run_kv(lease, operation, &capability.name, request, now).await?.map_err(OperationError::Refused)
+        tools.kit.store.run_kv(lease, operation, name, request, now).await?.map_err(OperationError::Refused)
     }
 
     /// The answer that this operation got when the call was run before; `None` if it was not done

@@ -120,7 +120,7 @@ impl Act for ScriptCall {
     fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
         async move {
             let Self { live, arguments } = *self;
-            capability::run(doing, live, &arguments).await
+            capability::run(doing, &live, &arguments).await
         }
         .boxed()
     }

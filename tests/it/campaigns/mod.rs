@@ -3,6 +3,7 @@
 mod browser;
 mod canary;
 mod checklist;
+mod cost;
 mod hostile;
 mod one_cycle;
 mod python;
@@ -24,7 +25,11 @@ struct Desk {
 impl Desk {
     /// Makes a campaign with these tasks, and starts it. Nobody is there yet.
     async fn start(tasks: Value) -> Self {
-        let app = TestApp::start().await;
+        Self::start_on(TestApp::start().await, tasks).await
+    }
+
+    /// The same on this server.
+    async fn start_on(app: TestApp, tasks: Value) -> Self {
         let desk = Self { app };
         let (status, made) = desk.ask(Method::POST, "", Some(json!({"name": "Outreach", "tasks": tasks}))).await;
         assert_eq!((status, &made["id"]), (200, &json!(1)), "{made}");

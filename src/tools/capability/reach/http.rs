@@ -46,10 +46,10 @@ impl Reaching {
 
     /// Sends the request, and says how it ended.
     async fn sent(&self, ordinal: i32, request: HttpRequest, safe: bool) -> (OperationState, Result<String, String>) {
-        let Inner { tools, permit, capability, secrets, .. } = &*self.0;
+        let Inner { tools, permit, grants, secrets, .. } = &*self.0;
         let key = tools.kit.store.derived_key(&format!("idempotency:{}:{ordinal}", permit.call()));
         let request = HttpRequest { idempotency_key: (!safe).then(|| hex::encode(&key[..16])), ..request };
-        match tools.kit.hands.egress.send(permit, request, &capability.grants.http, &secrets.placeholders).await {
+        match tools.kit.hands.egress.send(permit, request, &grants.http, &secrets.placeholders).await {
             Ok(response) => (OperationState::Done, Ok(response.to_json())),
             Err(error) if error.may_have_arrived() && !safe => {
                 (OperationState::Unknown, Err(format!("{error} It may have arrived all the same.")))
@@ -75,8 +75,7 @@ impl Reaching {
         // PUT and DELETE may be repeated by their meaning (section 9.2.2). Any other method may be
         // repeated only if the grant says that the peer honours keys.
         let keyed = matches!(method.as_str(), "PUT" | "DELETE")
-            || Url::parse(url)
-                .is_ok_and(|url| self.0.capability.grants.http.iter().any(|grant| grant.keyed && grant.allows(method, &url)));
+            || Url::parse(url).is_ok_and(|url| self.0.grants.http.iter().any(|grant| grant.keyed && grant.allows(method, &url)));
         let class = if safe || keyed { EffectClass::Keyed } else { EffectClass::Neither };
         let content = Sha256::digest(json!([headers, body]).to_string());
         let shown = json!({

@@ -50,7 +50,7 @@ impl Reaching {
                 "capabilities call each other {DEPTHS} deep and no deeper; let the agent call `{}` itself",
                 proposal.tool
             ))),
-            Inside::Capability(capability) => self.nested_capability(ordinal, Arc::clone(capability), &proposal, permit).await,
+            Inside::Capability(capability) => self.nested_capability(ordinal, capability, &proposal, permit).await,
             Inside::Same => self.same(ordinal, act, &proposal, permit).await,
         }
     }
@@ -113,7 +113,7 @@ impl Reaching {
     async fn nested_capability(
         &self,
         ordinal: i32,
-        capability: Arc<CapabilityVersion>,
+        capability: &CapabilityVersion,
         proposal: &Proposal,
         permit: Arc<Permit>,
     ) -> Result<String, OperationError> {
@@ -122,15 +122,16 @@ impl Reaching {
             tools: tools.clone(),
             lease: lease.clone(),
             policy: Arc::clone(policy),
-            secrets: secrets_of(&tools.kit, &capability, permit.call()).await,
+            secrets: secrets_of(&tools.kit, capability, permit.call()).await,
             permit,
-            capability,
+            name: capability.name.clone(),
+            grants: capability.grants.clone(),
             broken: Arc::clone(broken),
             begun: AtomicBool::new(false),
             parent: ordinal,
             depth: depth + 1,
         }));
-        let outcome = Box::pin(nested.call(&proposal.arguments)).await;
+        let outcome = Box::pin(nested.call(capability, &proposal.arguments)).await;
         if outcome.ok { Ok(outcome.result) } else { Err(OperationError::Refused(outcome.result)) }
     }
 }

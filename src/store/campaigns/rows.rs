@@ -1,0 +1,120 @@
+//! The rows of a campaign's state, read by one statement: it sees one moment, and is one round trip.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde::Deserialize;
+use serde_json::Value;
+use sqlx::types::Json;
+use sqlx::{PgExecutor, query_scalar};
+
+use crate::domain::campaign::page::{PageReading, PageShows, PageTouch, Pages};
+use crate::domain::campaign::state::{CampaignRows, LeadsInBrief, MOST_CALLS_READ, MOST_LEADS_SHOWN};
+use crate::domain::campaign::{Lead, LeadStatus};
+use crate::domain::{CampaignId, ConversationId};
+
+/// $1 and $2: the campaign, or its conversation; $3: the most leads; $4: the most calls. The calls of a conversation are as old as its turns, which
+/// have an index.
+const STATE: &str = r#"
+WITH c AS MATERIALIZED (SELECT * FROM campaigns WHERE id = coalesce($1, (SELECT id FROM campaigns WHERE conversation_id = $2))),
+     wanted AS MATERIALIZED (
+         SELECT w.condition, w.condition ->> 'kind' AS kind FROM c JOIN campaign_tasks t ON t.campaign_id = c.id, jsonb_array_elements(
+             coalesce(t.metadata -> 'preconditions', '[]') || coalesce(t.metadata -> 'requires', '[]')) AS w (condition))
+SELECT json_build_object(
+    'campaign', to_json(c),
+    'sequence', (SELECT last_sequence FROM conversations o WHERE o.conversation_id = c.conversation_id),
+    'tasks', (SELECT coalesce(json_agg(t ORDER BY id), '[]') FROM campaign_tasks t WHERE t.campaign_id = c.id),
+    'artifacts', (SELECT coalesce(json_agg(a ORDER BY id), '[]')
+        FROM (SELECT artifact_type, artifact_key, max(version) AS version FROM artifacts WHERE campaign_id = c.id
+              GROUP BY artifact_type, artifact_key) newest
+        JOIN artifacts a ON a.campaign_id = c.id AND (a.artifact_type, a.artifact_key, a.version)
+                                                   = (newest.artifact_type, newest.artifact_key, newest.version)),
+    'contexts', (SELECT coalesce(json_agg(x ORDER BY id), '[]') FROM campaign_contexts x WHERE x.campaign_id = c.id),
+    'calls', (SELECT coalesce(json_agg(k), '[]') FROM (
+        SELECT k.tool_call_id, k.step_id, k.name, k.arguments, k.state, k.refusal, k.ended_at
+        FROM turns t JOIN tool_calls k USING (turn_id) WHERE t.conversation_id = c.conversation_id AND k.ended_at IS NOT NULL
+        ORDER BY t.turn_id DESC, k.tool_call_id DESC LIMIT $4) k),
+    'counted', (SELECT coalesce(json_agg(json_build_array(status, leads, newest)), '[]') FROM (
+        SELECT status, count(*) AS leads, max(sequence) AS newest FROM leads WHERE campaign_id = c.id GROUP BY status) s),
+    'leads_sha256', (SELECT encode(sha256(convert_to(coalesce(string_agg(
+        concat_ws(' ', id, status, weight_score, sequence), ',' ORDER BY id), ''), 'UTF8')), 'hex') FROM leads WHERE campaign_id = c.id),
+    'best', (SELECT coalesce(json_agg(l), '[]') FROM (
+        SELECT * FROM leads WHERE campaign_id = c.id ORDER BY weight_score DESC, id LIMIT $3) l),
+    'named', (SELECT coalesce(json_agg(l ORDER BY id), '[]') FROM leads l WHERE l.campaign_id = c.id AND l.id IN (
+        SELECT (condition ->> 'lead')::bigint FROM wanted
+        WHERE CASE WHEN kind = 'lead_status' THEN condition ->> 'lead' ~ '^[0-9]{1,18}$' END)),
+    'touch', (SELECT json_build_array(e.sequence, e.payload -> 'touch') FROM events e
+        WHERE e.conversation_id = c.conversation_id AND e.kind = 'page_touched' ORDER BY e.sequence DESC LIMIT 1),
+    'reading', (SELECT json_build_array(e.sequence, e.payload -> 'page') FROM events e
+        WHERE e.conversation_id = c.conversation_id AND e.kind = 'page_read' ORDER BY e.sequence DESC LIMIT 1),
+    'words', (SELECT e.payload ->> 'sha256' FROM events e
+        WHERE e.conversation_id = c.conversation_id AND e.kind = 'cycle_words' ORDER BY e.sequence DESC LIMIT 1),
+    'shows', (SELECT coalesce(json_agg(json_build_array(condition ->> 'host', condition ->> 'contains', e.sequence, e.created_at)), '[]')
+        FROM wanted CROSS JOIN LATERAL (
+            SELECT e.sequence, e.created_at FROM events e WHERE e.conversation_id = c.conversation_id AND e.kind = 'page_read'
+              AND e.payload #>> '{page,host}' = condition ->> 'host' AND strpos(e.payload #>> '{page,text}', condition ->> 'contains') > 0
+            ORDER BY e.sequence DESC LIMIT 1) e
+        WHERE wanted.kind = 'page_read'))
+FROM c"#;
+
+/// The campaign whose state is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Of {
+    /// This one.
+    Campaign(CampaignId),
+    /// That of a conversation.
+    Conversation(ConversationId),
+}
+
+/// The answer of the statement.
+#[derive(Deserialize)]
+struct Read {
+    campaign: Value,
+    sequence: i64,
+    tasks: Vec<Value>,
+    artifacts: Vec<Value>,
+    contexts: Vec<Value>,
+    calls: Vec<Value>,
+    counted: Vec<(LeadStatus, i64, i64)>,
+    leads_sha256: String,
+    best: Vec<Lead>,
+    named: Vec<Lead>,
+    touch: Option<(i64, PageTouch)>,
+    reading: Option<(i64, PageReading)>,
+    words: Option<String>,
+    shows: Vec<(String, String, i64, DateTime<Utc>)>,
+}
+
+/// The rows of a campaign as its tables and events have them; `None` if there is none.
+pub(super) async fn rows(database: impl PgExecutor<'_>, of: Of) -> Result<Option<CampaignRows>, sqlx::Error> {
+    let (campaign, conversation) = match of {
+        Of::Campaign(id) => (Some(id.0), None),
+        Of::Conversation(id) => (None, Some(id.0)),
+    };
+    let most = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+    let read = query_scalar::<_, Json<Read>>(STATE).bind(campaign).bind(conversation);
+    let read = read.bind(most(MOST_LEADS_SHOWN)).bind(most(MOST_CALLS_READ)).fetch_optional(database).await?;
+    Ok(read.map(|Json(read)| read.rows()))
+}
+
+impl Read {
+    fn rows(self) -> CampaignRows {
+        let counts = self.counted.iter().map(|(status, count, _)| (*status, *count)).collect();
+        let newest = self.counted.iter().map(|(status, _, newest)| (*status, *newest)).collect();
+        // Several tasks may require the same.
+        let shows: BTreeMap<_, _> =
+            self.shows.into_iter().map(|(host, contains, sequence, at)| ((host, contains), (sequence, at))).collect();
+        let shows = shows.into_iter().map(|((host, contains), (sequence, at))| PageShows { host, contains, sequence, at });
+        CampaignRows {
+            campaign: self.campaign,
+            tasks: self.tasks,
+            leads: LeadsInBrief { counts, newest, best: self.best, named: self.named, sha256: self.leads_sha256 },
+            artifacts: self.artifacts,
+            contexts: self.contexts,
+            calls: self.calls,
+            pages: Pages { touch: self.touch, reading: self.reading, shows: shows.collect() },
+            words: self.words,
+            sequence: self.sequence,
+        }
+    }
+}
