@@ -70,7 +70,8 @@ pub(super) fn schema<T: JsonSchema>() -> Value {
 }
 
 /// Writes the schema `true`, which allows anything, as a list of all types: llama.cpp's server
-/// refuses every request that holds a `true`.
+/// refuses every request that holds a `true`. That no other fields are allowed is `false`: the
+/// same server refuses `{"not": {}}` in its place.
 pub(super) fn spelled_out(schema: &mut Value) {
     let anything = || json!({ "type": ["string", "number", "boolean", "null", "array", "object"] });
     let spell = |schema: &mut Value| match schema {
@@ -83,6 +84,7 @@ pub(super) fn spelled_out(schema: &mut Value) {
             ("properties" | "$defs" | "definitions", Value::Object(named)) => named.values_mut().for_each(spell),
             ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(several)) => several.iter_mut().for_each(spell),
             ("items", inner) => spell(inner),
+            ("additionalProperties", inner) if *inner == json!({ "not": {} }) => *inner = json!(false),
             ("additionalProperties", inner @ Value::Object(_)) => spelled_out(inner),
             _ => {}
         }

@@ -21,6 +21,15 @@ fn what_allows_anything_is_spelled_out_wherever_a_schema_may_stand() {
 }
 
 #[test]
+fn no_other_fields_is_written_as_false() {
+    let mut schema = json!({"type": "object", "additionalProperties": {"not": {}},
+            "properties": {"a": {"type": "object", "additionalProperties": {"not": {}}}}});
+    spelled_out(&mut schema);
+    let expected = json!({"type": "object", "additionalProperties": false, "properties": {"a": {"type": "object", "additionalProperties": false}}});
+    assert_eq!(schema, expected);
+}
+
+#[test]
 fn zero_characters_are_replaced_wherever_they_stand() {
     let text = r#"{"a\u0000": ["x\u0000y", {"b": "\u0000"}], "c": "\\u0000"}"#;
     let replaced = json!({"a\u{FFFD}": ["x\u{FFFD}y", {"b": "\u{FFFD}"}], "c": "\\u0000"});
