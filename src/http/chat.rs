@@ -156,7 +156,7 @@ impl Socket {
         let shutdown = self.visitor.shutdown().clone();
         loop {
             tokio::select! {
-                // The order matters: a piece of text is shown before the record that replaces it.
+                // The order matters: a turn is told of before its text is shown, and a piece of text before the record that replaces it.
                 biased;
                 () = shutdown.cancelled() => {
                     // The client still sees what is committed already.
@@ -164,12 +164,11 @@ impl Socket {
                     return Err(SocketEnd::Shutdown);
                 }
                 Ok(()) = changes.changed() => unsure = Box::pin(self.is_unsure()).await?,
-                // The recorded text replaces deltas that were missed.
-                Ok(delta) = deltas.recv() => if self.follows(&delta) {
-                    self.send(&delta).await?;
-                },
                 record = events.recv() => match record {
                     Ok(record) => {
+                        if let Event::StepAnswered(answered) = &record.event {
+                            self.show_pieces_of(record.conversation, answered, &mut deltas).await?;
+                        }
                         self.show(&record).await?;
                         if matches!(record.event, Event::ApprovalRequested(_) | Event::ApprovalDecided(_)) {
                             Box::pin(self.tell_waiting(main)).await?;
@@ -177,6 +176,10 @@ impl Socket {
                     }
                     Err(RecvError::Lagged(_)) => Box::pin(self.read_on(main)).await?,
                     Err(RecvError::Closed) => return Err(SocketEnd::Shutdown),
+                },
+                // The recorded text replaces deltas that were missed.
+                Ok(delta) = deltas.recv() => if self.follows(&delta) {
+                    self.send(&delta).await?;
                 },
                 hint = elsewhere.recv() => Box::pin(self.hear(hint.unwrap_or_default(), main)).await?,
                 message = stream.next() => {
@@ -247,15 +250,6 @@ impl Socket {
             self.send(&ServerFrame::Changed { list }).await?;
         }
         self.tell_waiting(main).await
-    }
-
-    fn follows(&self, delta: &ServerFrame) -> bool {
-        match delta {
-            ServerFrame::Delta { conversation, .. } | ServerFrame::Notice { conversation, .. } => {
-                self.positions.contains_key(conversation)
-            }
-            _ => false,
-        }
     }
 
     async fn greet(
@@ -496,5 +490,6 @@ impl Socket {
     }
 }
 
+mod pieces;
 #[cfg(test)]
 mod tests;

@@ -159,13 +159,36 @@ impl AboutConversation for ServerFrame {
 pub struct TheirSignals<T> {
     theirs: Theirs,
     signals: broadcast::Receiver<T>,
-    /// A signal that was taken and whose user is not known yet: a wait that is given up loses nothing. In a box, since it is rare.
+    /// A signal that was taken and whose user is not known yet, or that was put back: a wait that is given up loses nothing. In a box, since it is rare.
     held: Option<Box<T>>,
 }
 
 impl<T: AboutConversation> TheirSignals<T> {
     fn new(theirs: &Theirs, signals: broadcast::Receiver<T>) -> Self {
         Self { theirs: theirs.clone(), signals, held: None }
+    }
+
+    /// The next one, if it is here already and is surely about one of their conversations.
+    pub fn now(&mut self) -> Option<T> {
+        loop {
+            let signal = match self.held.take() {
+                Some(held) => *held,
+                None => self.signals.try_recv().ok()?,
+            };
+            match self.is_theirs(&signal) {
+                Some(true) => return Some(signal),
+                Some(false) => {}
+                None => {
+                    self.put_back(signal);
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// Gives one back that [`Self::now`] has just given: it is the next one again.
+    pub fn put_back(&mut self, signal: T) {
+        self.held = Some(Box::new(signal));
     }
 
     /// The next one. A wait for it may be given up at any time.

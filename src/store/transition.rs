@@ -27,11 +27,13 @@ pub(super) struct Done<T> {
     pub(super) records: Vec<EventRecord>,
     /// False if no turn can be taken up because of it: one that ended lets no other begin, one that came was taken up at once.
     pub(super) wakes: bool,
+    /// Done when the facts are announced: work that goes on from them tells of nothing before they were told of.
+    pub(super) then: Option<Box<dyn FnOnce() + Send>>,
 }
 
 impl<T> Done<T> {
     pub(super) fn new(given: T, records: Vec<EventRecord>) -> Self {
-        Self { given, records, wakes: true }
+        Self { given, records, wakes: true, then: None }
     }
 }
 
@@ -65,9 +67,12 @@ impl Store {
         to_its_end(async move {
             let doubt = Doubt::of(&signals);
             match statement.await {
-                Ok(Done { given, records, wakes }) => {
+                Ok(Done { given, records, wakes, then }) => {
                     die_after(&records)?;
                     signals.announce_all(records, wakes);
+                    if let Some(then) = then {
+                        then();
+                    }
                     doubt.dispelled();
                     Ok(given)
                 }

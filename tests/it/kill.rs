@@ -274,7 +274,13 @@ async fn kill_9_in_the_middle_of_a_call_keeps_its_minutes_and_its_question() {
     client.send(say("go ahead", talking)).await;
     client.turn().await;
     let (_, waiting) = ask_at(&format!("http://{}/api/approvals", server.address), Method::GET, None).await;
-    let milk = waiting["approvals"].as_array().unwrap().iter().find(|approval| approval["tool"] == "createTask").unwrap().clone();
+    let milk = waiting["approvals"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|approval| approval["shown"]["tool"] == "createTask")
+        .unwrap()
+        .clone();
     assert_eq!((&milk["state"], &milk["channel"]), (&json!("approved"), &json!("voice")), "{milk}");
     ask(&server, Method::DELETE, &format!("/calls/{talking}"), json!({})).await;
     let (_, line) = ask(&server, Method::GET, "", Value::Null).await;

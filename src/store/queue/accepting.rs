@@ -153,16 +153,19 @@ impl Store {
                 }
                 came = Some((row.came, row.turn));
             }
-            let wakes = taken.is_none();
-            if let Some(place) = place {
-                place.settle(taken);
-            }
             let accepted = match came {
                 Some((came, Some(turn))) => Some(Accepted { turn: TurnId(turn), conversation, again: came == "again" }),
                 Some((came, None)) if came == "asked" => None,
-                _ => return Err(StoreError::NoConversation(conversation)),
+                _ => {
+                    if let Some(place) = place {
+                        place.settle(None);
+                    }
+                    return Err(StoreError::NoConversation(conversation));
+                }
             };
-            Ok(Done { given: accepted, records, wakes })
+            let wakes = taken.is_none();
+            let then = place.map(|place| Box::new(move || place.settle(taken)) as Box<dyn FnOnce() + Send>);
+            Ok(Done { given: accepted, records, wakes, then })
         });
         let accepted = accepted.await?;
         if accepted.is_some_and(|accepted| !accepted.again) {

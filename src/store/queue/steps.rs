@@ -255,7 +255,7 @@ impl Store {
         self.transition(async move {
             let Stored { records, wakes, catalogue } = storing.record(&pool).await?;
             let over = is_over(&records);
-            Ok(Done { given: StoredStep { calls: asked_for(&records), over, catalogue }, records, wakes })
+            Ok(Done { given: StoredStep { calls: asked_for(&records), over, catalogue }, records, wakes, then: None })
         })
         .await
     }
