@@ -11,7 +11,7 @@ const INTERRUPTING_WORDS = 2;
 /** After an answer that nobody could tell the question is said once more. */
 const REPEAT_MS = 3000;
 const DENIED = new Set(["not-allowed", "service-not-allowed"]);
-const NOTHING = { interim: "", speaking: "", aloud: true, isHeard: false, level: undefined, isMuted: false, unheard: [] };
+const NOTHING = { interim: "", speaking: "", aloud: true, isHeard: false, doing: undefined, level: undefined, isMuted: false, unheard: [] };
 
 /**
  * The calls of this tab. `api` has `begin(adapter, takeOver)`, `beat(call)`, `end(call, failed)` and `line()`; `send(message)` says something in
@@ -64,10 +64,11 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
     own.voice = voice;
     // A voice that carries the words itself speaks the answers, too.
     const say = voice.carries ? () => undefined : voice.say;
-    own.reader = createReader({ lang, said, say, drop: () => voice.interrupt(), from: state?.lastSeq ?? 0 });
+    own.reader = createReader({ lang, said, say, drop: () => voice.interrupt(), does: voice.functionCalled, from: state?.lastSeq ?? 0 });
     const mine = (work) => (...all) => live === own && work(own, ...all);
     voice.onTranscript(mine(heard));
-    voice.onResponse(mine((_, text, aloud = true) => show({ speaking: text, aloud })));
+    voice.onResponse(mine((_, text, aloud = true) => show({ speaking: text, aloud, doing: undefined })));
+    voice.onFunctionCall(mine((_, name) => show({ doing: name })));
     voice.onSound(mine((_, isHeard) => show({ isHeard })));
     voice.onLevel?.(mine((_, level) => show({ level })));
     voice.onInterrupt?.(mine(interrupt));

@@ -6,9 +6,10 @@ import { clockOf } from "../core/countdown.js";
 export const talked = ({ startedAt }, now = Date.now()) => (startedAt === undefined ? "" : clockOf(Math.floor((now - startedAt) / 1000) * 1000));
 
 /** Who speaks, or what the call is doing. */
-export function sentenceOf({ state, ended, isMuted, speaking, isHeard, interim }, said) {
+export function sentenceOf({ state, ended, isMuted, speaking, isHeard, interim, doing }, said) {
   if (state !== "active") return state === "idle" && ended ? ended : said.states[state];
   if (isMuted) return said.muted;
   if (interim || isHeard) return said.youSpeak;
-  return speaking ? said.speaks : said.states.active;
+  if (speaking) return said.speaks;
+  return doing ? said.works : said.states.active;
 }

@@ -6,9 +6,9 @@ import { createSpeech } from "./speakable.js";
 
 /**
  * A reader of one conversation from now on. `say(text)` speaks a sentence; `drop()` forgets what waits to be spoken. `said` are the words of
- * the voice. `told(state)` is called whenever the state has changed; `hush(turn)` reads nothing more of the answers that are being written.
+ * the voice. `does(name)` hears of each function that is called. `told(state)` is called whenever the state has changed; `hush(turn)` reads nothing more of the answers that are being written.
  */
-export function createReader({ lang, said, say, drop, from }) {
+export function createReader({ lang, said, say, drop, does, from }) {
   /** `turn:step` → how far its text was read: { attempt, length, speech, count, over } */
   const read = new Map();
   const known = new Set();
@@ -62,6 +62,7 @@ export function createReader({ lang, said, say, drop, from }) {
       if (known.has(key) || item.at <= from || isOrder(state, item.turn)) continue;
       if (item.kind === "assistant") recorded(item);
       else if (item.kind === "error") say(item.content);
+      else if (item.kind === "tool") does(item.name);
       else continue;
       known.add(key);
     }

@@ -32,10 +32,11 @@ export const installLocally = (lang, from = globalThis) => recognition(from).ins
 
 /**
  * A voice service: `startSession()`, `endSession()`, `setMuted(muted)`, `interrupt()` (falls silent, and gives the sentences that were not
- * heard) and `say(text)`. `onTranscript({ text, isFinal, confidence, isOver })`, `onResponse(text, aloud)`, `onFunctionCall(name)`,
- * `onInterrupt()`, `onSound(isHeard)`, `onLevel(level)`, `onError(code, message)` and `onStateChange(state)` take a listener each; the states are
- * those of `docs/states.md`. `speech` has `transcribe(wav)` and `speak(text, signal)`, and `servers`; `room` is that of a call by Vapi. A voice that
- * `carries` the words itself sends and speaks them without the page.
+ * heard), `say(text)`, and `functionCalled(name)`: a turn of the call did so, and the voice runs nothing. `onTranscript({ text, isFinal,
+ * confidence, isOver })`, `onResponse(text, aloud)`, `onFunctionCall(name)`, `onInterrupt()`, `onSound(isHeard)`, `onLevel(level)`,
+ * `onError(code, message)` and `onStateChange(state)` take a listener each; the states are those of `docs/states.md`. `speech` has
+ * `transcribe(wav)` and `speak(text, signal)`, and `servers`; `room` is that of a call by Vapi. A voice that `carries` the words itself sends and
+ * speaks them without the page.
  */
 export function createVoiceService({ lang, adapter, where, room, speech, load = loadDaily, from = globalThis, clock = globalThis }) {
   const listeners = {};
@@ -50,6 +51,7 @@ export function createVoiceService({ lang, adapter, where, room, speech, load = 
     onError: on("error"),
     onStateChange: on("state"),
     onFunctionCall: on("function"),
+    functionCalled: (name) => tell("function", name),
   };
   if (adapter === "vapi") return { ...createVapiVoice({ room, load, tell }), ...telling };
   const change = (state) => tell("state", state);
@@ -96,6 +98,5 @@ export function createVoiceService({ lang, adapter, where, room, speech, load = 
     say: mouth.say,
     lastSaid: mouth.last,
     isSpeaking: mouth.isSpeaking,
-    functionCalled: (name) => tell("function", name),
   };
 }

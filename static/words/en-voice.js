@@ -9,6 +9,7 @@ export default {
   back: "Back to Law",
   states: { idle: "Not in a call", connecting: "Connecting…", active: "Law listens", error: "The call broke" },
   speaks: "Law speaks",
+  works: "Law is at work",
   youSpeak: "You speak",
   muted: "Muted: Law hears nothing",
   shownOnly: "This browser has no voice, so the words are shown.",

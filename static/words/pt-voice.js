@@ -9,6 +9,7 @@ export default {
   back: "Voltar a Law",
   states: { idle: "Sem chamada", connecting: "Ligando…", active: "Law escuta", error: "A chamada caiu" },
   speaks: "Law fala",
+  works: "Law está trabalhando",
   youSpeak: "Você fala",
   muted: "Silenciado: Law não ouve nada",
   shownOnly: "Este navegador não tem voz, por isso as palavras aparecem escritas.",

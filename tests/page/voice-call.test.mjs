@@ -54,7 +54,8 @@ async function connected(answers = {}) {
       interrupt: () => voice.waits.splice(0),
       isSpeaking: () => voice.waits.length > 0,
       lastSaid: () => voice.waits[0] ?? "",
-      onTranscript: on("heard"), onResponse: on("response"), onSound: on("sound"), onError: on("error"), onStateChange: on("state"),
+      functionCalled: (name) => listeners.function(name),
+      onTranscript: on("heard"), onResponse: on("response"), onFunctionCall: on("function"), onSound: on("sound"), onError: on("error"), onStateChange: on("state"),
     });
   }
   const frame = (type, fields) => store.dispatch({ type, conversation: LAW, seq: (seq += 1), at: "2026-11-28T08:00:00Z", ...fields });
@@ -70,6 +71,17 @@ async function connected(answers = {}) {
   const ask = (id, turn = 1) => frame("approval", { id, turn, call: 3, state: "pending", tool: "createTask", arguments: {}, question: "Should I create “milk”?", words: {}, expires_at: "2026-11-28T09:00:00Z" });
   return { calls, asked, sent, spoken, voices, clock, frame, heard, delta, ask, refused, views, listeners, queued: (turn) => frame("turn", { turn, state: "queued", origin: "message", content: "x" }) };
 }
+
+test("a_function_that_law_calls_is_told_to_the_voice_once_until_law_speaks", async () => {
+  const { frame, queued, views, listeners } = await connected();
+  const does = () => views.at(-1).doing;
+  queued(1);
+  frame("tool_call", { turn: 1, call: 3, name: "completeTask", arguments: { name: "milk" } });
+  assert.equal(does(), "completeTask");
+  listeners.response("Done.");
+  frame("tool_result", { turn: 1, call: 3, name: "completeTask", result: "{}" });
+  assert.equal(does(), undefined, "what was told is not told again with its outcome");
+});
 
 test("what_is_heard_is_a_message_of_the_call_and_the_answer_is_spoken_while_it_is_written", async () => {
   const { calls, asked, sent, heard, delta, spoken, frame, queued } = await connected();

@@ -110,6 +110,8 @@ test("the_states_of_a_call_are_those_of_the_document", () => {
   assert.equal(path("call", "beat", "fail", "beat"), "error");
   assert.equal(nextState("idle", "beat"), undefined);
   assert.equal(sentenceOf({ state: "active", speaking: "Hi", isHeard: true }, said), said.youSpeak);
+  assert.equal(sentenceOf({ state: "active", doing: "createTask" }, said), said.works);
+  assert.equal(sentenceOf({ state: "active", doing: "createTask", speaking: "Done" }, said), said.speaks);
   assert.equal(sentenceOf({ state: "idle", ended: "Call ended" }, said), "Call ended");
 });
 
