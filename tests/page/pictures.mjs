@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fillCampaigns, fillOperator, fillRelay } from "./support/fill.mjs";
 import { openScreen, PHONE_SCREENS, SCREENS, VOICE_SCREENS } from "./support/screens.mjs";
-import { EARS, handsOf } from "./support/voice.mjs";
+import { EARS, handsOf, permit } from "./support/voice.mjs";
 import { startBrowser } from "./support/webdriver.mjs";
 
 const [address, folder, format = "webp", only = ""] = process.argv.slice(2);
@@ -70,6 +70,7 @@ async function take(screens, { suffix = "", from = address, extra = suffix || fr
 async function talk() {
   const { is, says, press } = handsOf(() => browser);
   await openScreen(browser, address, { hash: "#assistant", steps: [] });
+  await permit(browser, new URL(address).origin, "granted");
   await browser.js(EARS);
   await press("[data-testid=talk-law]");
   await says("[data-testid=voice-state]", "Law listens");

@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { after, afterEach, before, test } from "node:test";
 import { axe } from "./support/axe.mjs";
 import { serveTodos } from "./support/todo-server.mjs";
-import { EARS, handsOf, lawWorld, opensPicker } from "./support/voice.mjs";
+import { EARS, handsOf, lawWorld, opensPicker, permit, putsFirst } from "./support/voice.mjs";
 import { skip, startBrowser } from "./support/webdriver.mjs";
 
 const LAW = 22;
@@ -37,9 +37,11 @@ async function opens({ size = [1440, 900], theme = "light", role = "owner", voic
   server.assistant.timer = { state: "paused", minutes: 25, task: null, ends_at: null, left_ms: 600_000 };
   await browser.size(...size);
   await browser.media({ "prefers-color-scheme": theme, "prefers-reduced-motion": "reduce" });
+  await permit(browser, server.address, denied ? "denied" : "granted");
+  const takesOut = await putsFirst(browser, `${EARS} window.local = ${JSON.stringify(local)};`);
   await opensPicker(browser, server, { voice: voice.voice });
-  await browser.js(EARS);
-  await browser.js(`window.local = arguments[0] ?? undefined; localStorage.clear(); if (arguments[1]) window.permission.state = "denied"`, local ?? null, denied);
+  await takesOut();
+  await browser.js(`localStorage.clear()`);
   return { begun };
 }
 
@@ -90,7 +92,7 @@ test("a_microphone_that_is_denied_is_explained_and_goes_on_by_itself", option, a
   await says("[data-testid=voice-problem]", "The microphone is not allowed here");
   assert.deepEqual([await axe(browser), begun], [[], []]);
   await picture("permission");
-  await browser.js(`window.permission.state = "granted"; window.permission.onchange()`);
+  await permit(browser, server.address, "granted");
   await says("[data-testid=voice-state]", "Law listens");
   assert.equal(begun.length, 1);
 });

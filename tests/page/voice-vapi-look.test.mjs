@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { after, afterEach, before, test } from "node:test";
 import { axe } from "./support/axe.mjs";
 import { serveTodos } from "./support/todo-server.mjs";
-import { handsOf, lawWorld, opensPicker } from "./support/voice.mjs";
+import { handsOf, lawWorld, opensPicker, permit } from "./support/voice.mjs";
 import { skip, startBrowser } from "./support/webdriver.mjs";
 
 const DAILY = "vendor/daily-js-0.87.0.esm.js";
@@ -47,10 +47,10 @@ async function opens(change) {
     }),
   });
   Object.assign(server.assistant, { hears: true });
+  await permit(browser, server.address, "granted");
   await opensPicker(browser, server);
   await browser.js(`
     window.webkitSpeechRecognition = window.SpeechRecognition = undefined;
-    Object.defineProperty(navigator, "permissions", { value: { query: async () => ({ state: "granted" }) } });
     localStorage.clear();`);
   // The picker looks again at what this browser can do.
   await press("[data-testid=place-tasks]");

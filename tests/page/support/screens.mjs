@@ -1,6 +1,6 @@
 // The screens of the page: how one gets to each. For tests that look at all of them, and for the pictures in `docs/screens`.
 
-import { EARS } from "./voice.mjs";
+import { EARS, permit } from "./voice.mjs";
 
 const ready = (browser) => browser.waitFor(`return document.querySelector("[data-testid=connection][data-state=connected]") !== null`);
 const shown = (css) => (browser) => browser.waitFor(`return document.querySelector(arguments[0])?.checkVisibility() === true`, css);
@@ -63,7 +63,8 @@ export const PHONE_SCREENS = [
 
 const put = (script) => (browser) => browser.js(script);
 const listens = (browser) => browser.waitFor(`return document.querySelector("[data-testid=voice-state]")?.textContent.includes("Law listens")`);
-const called = [shown("[data-testid=picker]"), put(EARS), click("[data-testid=talk-law]"), listens];
+const microphone = (setting) => (browser, address) => permit(browser, new URL(address).origin, setting);
+const called = [microphone("granted"), shown("[data-testid=picker]"), put(EARS), click("[data-testid=talk-law]"), listens];
 
 /**
  * A call with Law, in a browser with ears that are put in. Leaving the page ends the call. `voice` is how many minutes a month the paid tier has
@@ -72,8 +73,8 @@ const called = [shown("[data-testid=picker]"), put(EARS), click("[data-testid=ta
 export const VOICE_SCREENS = [
   { name: "law_call", hash: "#assistant", steps: [...called, put(`window.hear("add buy", false)`), shown("[data-testid=voice-interim]")] },
   { name: "law_indicator", hash: "#assistant", steps: [...called, click("[data-testid=place-tasks]"), shown("[data-testid=call-indicator]"), shown("l3-timer")] },
-  { name: "law_permission", hash: "#assistant", steps: [shown("[data-testid=picker]"), put(EARS), put(`window.permission.state = "denied"`), click("[data-testid=talk-law]"), shown("[data-testid=voice-problem] strong")] },
-  { name: "law_upgrade", voice: 0, hash: "#assistant", steps: [shown("[data-testid=picker]"), put(EARS), click("[data-testid=talk-law]"), shown("[data-testid=voice-upgrade]")] },
+  { name: "law_permission", hash: "#assistant", steps: [microphone("denied"), shown("[data-testid=picker]"), put(EARS), click("[data-testid=talk-law]"), shown("[data-testid=voice-problem] strong")] },
+  { name: "law_upgrade", voice: 0, hash: "#assistant", steps: [microphone("granted"), shown("[data-testid=picker]"), put(EARS), click("[data-testid=talk-law]"), shown("[data-testid=voice-upgrade]")] },
 ];
 
 /** Opens a screen of the server at `address`, from a fresh load. */
@@ -81,7 +82,7 @@ export async function openScreen(browser, address, { hash, steps }) {
   await browser.go("about:blank");
   await browser.go(`${address}${hash}`);
   await ready(browser);
-  for (const step of steps) await step(browser);
+  for (const step of steps) await step(browser, address);
   // Things that enter have entered, and fonts are there.
   await browser.later(`const done = arguments[0]; document.fonts.ready.then(() => Promise.all(document.getAnimations().filter((each) => each.effect.getTiming().iterations === 1).map((each) => each.finished))).then(() => requestAnimationFrame(() => requestAnimationFrame(() => done())), () => done())`);
 }

@@ -1,9 +1,6 @@
 // Calls with Law in a real browser: ears that are put in, and the presses and looks that its tests and pictures share.
 
-/**
- * Ears that hear what `hear(text, isFinal)` says, and a microphone that is allowed; nothing of it has to be there before the page. `window.local` says
- * where sound goes, `window.permission` whether the microphone is allowed. The browser has no voice.
- */
+/** Ears that hear what `hear(text, isFinal)` says. `window.local` says where sound goes. The browser has no voice. */
 export const EARS = `
   window.ears = [];
   window.SpeechRecognition = class {
@@ -13,9 +10,16 @@ export const EARS = `
     abort() { this.isOn = false; setTimeout(() => this.onend()); }
   };
   window.hear = (transcript, isFinal) => window.ears.at(-1).onresult({ resultIndex: 0, results: [Object.assign([{ transcript, confidence: 0.9 }], { isFinal })] });
-  window.permission = { state: "granted" };
-  Object.defineProperty(navigator, "permissions", { value: { query: async () => window.permission } });
   Object.defineProperty(window, "speechSynthesis", { value: { getVoices: () => [], cancel() {} } });`;
+
+/** Has the browser allow the microphone to the pages of an address, or deny it: a `setting` of its own. */
+export const permit = (browser, origin, setting) => browser.cdp("Browser.setPermission", { permission: { name: "microphone" }, setting, origin });
+
+/** Puts a script into every page before its own; gives what takes it out again. */
+export async function putsFirst(browser, source) {
+  const { identifier } = await browser.cdp("Page.addScriptToEvaluateOnNewDocument", { source });
+  return () => browser.cdp("Page.removeScriptToEvaluateOnNewDocument", { identifier });
+}
 
 /** What a person does and sees in a browser that is made when it is needed. */
 export function handsOf(browser) {
