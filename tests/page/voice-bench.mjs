@@ -10,7 +10,7 @@ import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { load as module } from "./load.mjs";
-import { EARS, handsOf } from "./support/voice.mjs";
+import { EARS, handsOf, permit } from "./support/voice.mjs";
 import { startBrowser } from "./support/webdriver.mjs";
 
 const { wavOf } = await module("voice/wav.js");
@@ -120,6 +120,7 @@ const WATCH = `
 /** Opens the page at the picker and calls. */
 async function calls(browser, address, put, isAsked) {
   const { says, press } = handsOf(() => browser);
+  await permit(browser, new URL(address).origin, "granted");
   await browser.go(`${address}#assistant`);
   await browser.waitFor(`return document.querySelector("[data-testid=connection][data-state=connected]") !== null`);
   await browser.js(put);
@@ -226,6 +227,7 @@ async function memory() {
   };
   try {
     await browser.cdp("HeapProfiler.enable");
+    await permit(browser, new URL(address).origin, "granted");
     await browser.go(`${address}#assistant/law`);
     await browser.waitFor(`return document.querySelector("[data-testid=voice-call]")?.checkVisibility()`);
     await wait(3000);
