@@ -1,6 +1,7 @@
 //! kill -9 while campaigns work: each effect is there once, and each task was done once. The recovery from one death is the victim of the
 //! next. Deaths over a touch of a page are in `pages`.
 
+use std::cell::RefCell;
 use std::os::unix::process::ExitStatusExt;
 
 use reqwest::Method;
@@ -79,8 +80,8 @@ impl Person<'_> {
         Some(())
     }
 
-    /// Is there for every campaign, and approves what waits. Gives how many have not ended.
-    async fn look(&self) -> Option<usize> {
+    /// Is there for every campaign, and approves what waits. Gives those that have not ended.
+    async fn look(&self) -> Option<Vec<Value>> {
         let listed = self.ask(Method::GET, "/campaigns", None).await?;
         let open: Vec<_> =
             listed["campaigns"].as_array()?.iter().filter(|campaign| campaign["status"] != "completed").cloned().collect();
@@ -91,7 +92,7 @@ impl Person<'_> {
         for approval in waiting["approvals"].as_array()? {
             self.ask(Method::POST, &format!("/approvals/{}/approve", approval["id"]), None).await?;
         }
-        Some(open.len())
+        Some(open)
     }
 
     /// Orders, watches and approves until the server is gone.
@@ -105,12 +106,29 @@ impl Person<'_> {
 
     /// Watches and approves until no campaign is open.
     async fn finish(&self) {
+        let left = Left(RefCell::default());
         let finished = async {
-            while self.look().await.expect("the server answers") > 0 {
+            loop {
+                let open = self.look().await.expect("the server answers");
+                if open.is_empty() {
+                    break;
+                }
+                left.0.replace(open);
                 tokio::task::yield_now().await;
             }
         };
         crate::support::in_time("the end of all campaigns", finished).await;
+    }
+}
+
+/// The campaigns that had not ended: if they never do, they are told.
+struct Left(RefCell<Vec<Value>>);
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            crate::tell(&format!("still open: {:#}", json!(*self.0.borrow())));
+        }
     }
 }
 
