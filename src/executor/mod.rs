@@ -17,8 +17,8 @@ use crate::domain::{CallsPerStep, Failure, HistoryEntry, Profile, Refusal, Refus
 use crate::model::choice::ModelSource;
 use crate::profiles::Profiles;
 use crate::store::{
-    CatalogueVersion, Lease, Meter, Metered, NewStep, OpenCall, Reading, SeenAtEnd, Standing, Store, StoreError, StoredStep,
-    Wanted,
+    CatalogueVersion, Lease, Meter, Metered, NewStep, OpenCall, ReadByProfile, SeenAtEnd, Standing, Store, StoreError,
+    StoredStep, Wanted,
 };
 use crate::telemetry::Metrics;
 use crate::tools::{AfterCall, Tools};
@@ -127,7 +127,7 @@ pub struct Executor {
 
 impl Executor {
     /// How much the first step of a turn reads, by the name of its profile.
-    pub fn reading(&self) -> Reading {
+    pub fn reading(&self) -> ReadByProfile {
         let (profiles, limits, clock) = (self.profiles.clone(), self.limits, Arc::clone(&self.clock));
         Arc::new(move || {
             let now = clock.now();

@@ -47,7 +47,7 @@ struct Kept {
     used: Instant,
 }
 
-/// One who waits for the pool. Whoever is dropped waits no more.
+/// A place in the line for the pool; dropped, it is given up.
 struct Waiting<'a>(&'a Connections);
 
 impl Drop for Waiting<'_> {

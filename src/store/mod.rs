@@ -44,7 +44,7 @@ pub use campaigns::{
 pub use lease::Lease;
 pub use neighbours::{Hint, Neighbours};
 pub use operator::{LastWords, OperatorTask, OperatorWords, RecordedAction, Unsaid};
-pub use places::{Places, Reading, TakenUp};
+pub use places::{Places, ReadByProfile, TakenUp};
 pub use queue::accepting::{Accepted, NewMessage};
 pub use queue::answers::Question;
 pub use queue::approvals::{DecideError, NewApproval};

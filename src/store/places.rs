@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use super::{Lease, Standing, Wanted};
 
 /// How much the first step of a turn reads, by the name of its profile.
-pub type Reading = Arc<dyn Fn() -> BTreeMap<&'static str, Wanted> + Send + Sync>;
+pub type ReadByProfile = Arc<dyn Fn() -> BTreeMap<&'static str, Wanted> + Send + Sync>;
 
 /// A turn that was taken up as its message was accepted.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub struct Places(Arc<Mutex<Option<Open>>>);
 struct Open {
     owner: Arc<str>,
     free: usize,
-    reading: Reading,
+    reading: ReadByProfile,
     taken: mpsc::UnboundedSender<Option<TakenUp>>,
 }
 
@@ -40,7 +40,7 @@ impl Places {
 
     /// A runner works under this name. It hears of the turns that were taken up for it; `None`: one may be its own without anybody knowing
     /// which. It has no place until it says so.
-    pub fn open(&self, owner: &str, reading: Reading) -> mpsc::UnboundedReceiver<Option<TakenUp>> {
+    pub fn open(&self, owner: &str, reading: ReadByProfile) -> mpsc::UnboundedReceiver<Option<TakenUp>> {
         let (taken, heard) = mpsc::unbounded_channel();
         self.with(|open| *open = Some(Open { owner: owner.into(), free: 0, reading, taken }));
         heard

@@ -40,7 +40,7 @@ pub enum VapiError {
     /// Its key cannot be had.
     #[error("VOICE_VAPI_KEY names the secret {0}, {1}")]
     Key(String, String),
-    /// What is left of the minutes is less than the shortest call.
+    /// The minutes that are left are fewer than the shortest call takes.
     #[error("Fewer than 10 seconds of voice are left this month, and Vapi makes no shorter call.")]
     Short,
     /// No answer came in time.

@@ -145,7 +145,7 @@ impl Store {
                         let profile = row.profile.unwrap_or_default();
                         let wanted = reading.get(profile.as_str()).copied();
                         let lease = Lease { turn, conversation, profile, fence, origin: Origin::Message, takes: 1 };
-                        // What cannot be read is read again by whoever works on the turn, who tells of it.
+                        // A reading that fails is made again by the worker of the turn, which tells of it.
                         let standing = wanted.zip(row.stands).and_then(|(wanted, row)| store.stands(&lease, wanted, row.0).ok());
                         taken = Some(TakenUp { lease, standing });
                     }

@@ -1,3 +1,5 @@
+//! Tests of `faces::campaigns::replayed`.
+
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
