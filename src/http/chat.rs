@@ -81,20 +81,19 @@ impl From<axum::Error> for SocketEnd {
 
 pub(super) async fn open(visitor: Visitor, upgrade: WebSocketUpgrade) -> Response {
     // Shared by the parts of the task, each of which would else have room for a copy.
-    let (tracker, visitor) = (visitor.sockets().clone(), Arc::new(visitor));
+    let visitor = Arc::new(visitor);
+    // It counts from here on, so that the server does not end between the answer and the socket's first look.
+    let there = visitor.sockets().token();
     upgrade
         .read_buffer_size(BUFFER_BYTES)
         .write_buffer_size(BUFFER_BYTES)
         .max_message_size(MAX_FRAME_BYTES)
         .max_frame_size(MAX_FRAME_BYTES)
-        .on_upgrade(move |socket| {
-            let there = tracker.clone();
-            tracker.track_future(async move {
-                serve(socket, visitor).await;
-                if there.len() % CROWD == 1 {
-                    tokio::task::spawn_blocking(memory::give_back);
-                }
-            })
+        .on_upgrade(async move |socket| {
+            serve(socket, visitor).await;
+            if there.task_tracker().len() % CROWD == 1 {
+                tokio::task::spawn_blocking(memory::give_back);
+            }
         })
 }
 

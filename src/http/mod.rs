@@ -107,14 +107,17 @@ impl Doors {
     /// that may take, in real time: it guards against peers that hang.
     pub async fn serve(self, listener: TcpListener, grace: Duration) {
         let (limits, shutdown, sockets) = (self.limits, self.shutdown.clone(), self.sockets.clone());
-        let mut serving = std::pin::pin!(listen::serve(listener, self.router(), limits, shutdown.clone()));
+        let mut serving = std::pin::pin!(async {
+            listen::serve(listener, self.router(), limits, shutdown.clone()).await;
+            // The sockets end after their listener: they have left it, and it may end before they do.
+            sockets.close();
+            sockets.wait().await;
+        });
         tokio::select! {
             () = &mut serving => {}
             () = shutdown.cancelled() => {
-                sockets.close();
-                let ending = async { tokio::join!(serving, sockets.wait()) };
                 // Requests that have not ended by then are cut off.
-                let _ = tokio::time::timeout(grace, ending).await;
+                let _ = tokio::time::timeout(grace, serving).await;
             }
         }
     }

@@ -75,8 +75,9 @@ async fn a_full_restart_exits_with_42_and_the_next_process_ends_the_turn() {
     let mut server = Server::start(&data, &settings).await;
     let mut client = Client::connect(server.address).await;
     client.say("restart").await;
-    assert_eq!(client.closed().await, Some(1012));
-    assert_eq!(server.exit_code().await, Some(42));
+    let closed = client.closed().await;
+    let code = server.exit_code().await;
+    assert_eq!((closed, code), (Some(1012), Some(42)), "{}", server.log.lock().unwrap());
     let server = Server::start(&data, &settings).await;
     let mut client = Client::connect(server.address).await;
     client.resume(0).await;
