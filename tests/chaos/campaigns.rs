@@ -72,7 +72,9 @@ impl Person<'_> {
                 self.ask(Method::POST, "/campaigns", Some(new)).await?["id"].clone()
             }
         };
-        let made = self.ask(Method::GET, &format!("/campaigns/{id}"), None).await?["campaign"].clone();
+        let shown = self.ask(Method::GET, &format!("/campaigns/{id}"), None).await?;
+        let made = &shown["campaign"];
+        assert_eq!(made["id"], id, "{shown}");
         if made["status"] == "initializing" {
             let started = self.ask(Method::POST, &format!("/campaigns/{}/start", made["id"]), None).await?;
             assert_eq!(started["status"], "active", "{started}");

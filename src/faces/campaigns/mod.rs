@@ -25,6 +25,8 @@ use crate::executor::{Executor, Worker};
 use crate::store::{CampaignError, CampaignOrder, Store};
 use crate::tools::Hands;
 
+use projections::CampaignsFolder;
+
 pub use presence::Presences;
 pub use replayed::VerifiedCycle;
 pub use tool::tools;
@@ -38,13 +40,13 @@ struct Parts {
     hands: Hands,
     presences: Presences,
     browser: Browser,
-    folder: PathBuf,
+    folder: CampaignsFolder,
 }
 
 impl Campaigns {
     /// Campaigns whose calls this executor carries out; their files stand in `folder`.
     pub fn new(executor: Executor, hands: Hands, presences: Presences, browser: Browser, folder: PathBuf) -> Self {
-        Self(Arc::new(Parts { executor, hands, presences, browser, folder }))
+        Self(Arc::new(Parts { executor, hands, presences, browser, folder: CampaignsFolder::at(folder) }))
     }
 
     /// The worker of their turns.
@@ -150,12 +152,9 @@ impl Campaigns {
         replayed::verify(self.store(), id).await
     }
 
-    /// Writes the files of a campaign.
-    ///
-    /// # Errors
-    /// [`CampaignError`] if there is no such campaign.
-    pub async fn write_files(&self, id: CampaignId) -> Result<(), CampaignError> {
-        projections::write(self, id).await
+    /// Writes the files of a campaign. If that fails, the log says so: nothing reads them.
+    pub async fn write_files(&self, id: CampaignId) {
+        self.0.folder.write(self.store(), id).await;
     }
 
     fn store(&self) -> &Store {

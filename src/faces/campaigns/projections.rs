@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use tokio::sync::Mutex;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio_util::sync::CancellationToken;
@@ -11,7 +13,7 @@ use super::Campaigns;
 use crate::domain::CampaignId;
 use crate::domain::campaign::files::files;
 use crate::facts::{Event, EventRecord};
-use crate::store::{CampaignError, StoreError};
+use crate::store::{CampaignError, Store, StoreError};
 
 pub(super) async fn run(campaigns: &Campaigns, shutdown: CancellationToken) {
     let mut events = campaigns.store().signals().events();
@@ -29,9 +31,7 @@ pub(super) async fn run(campaigns: &Campaigns, shutdown: CancellationToken) {
             },
         };
         for id in ids {
-            if let Err(error) = write(campaigns, id).await {
-                tracing::warn!(error = &error as &dyn std::error::Error, campaign = %id, "the files of a campaign could not be written");
-            }
+            campaigns.write_files(id).await;
         }
         changed = tokio::select! {
             () = shutdown.cancelled() => return,
@@ -66,13 +66,38 @@ fn about(event: &Event) -> Option<CampaignId> {
     }
 }
 
-/// Writes the files of a campaign, each in one move.
-pub(super) async fn write(campaigns: &Campaigns, id: CampaignId) -> Result<(), CampaignError> {
-    let state = campaigns.store().campaign_state(id).await?;
-    let folder = campaigns.0.folder.join(id.to_string());
-    let written = tokio::task::spawn_blocking(move || write_all(&folder, &files(&state)));
-    let written = written.await.unwrap_or_else(|_| Err(std::io::Error::other("writing was cut off")));
-    written.map_err(|error| CampaignError::Store(StoreError::broken(error)))
+/// The folder of the files of all campaigns.
+pub(super) struct CampaignsFolder {
+    path: PathBuf,
+    /// Held from the reading of a state until its files are written: two who write at once would take each other's new file away, or put an
+    /// older state in the place of a newer one.
+    writing: Arc<Mutex<()>>,
+}
+
+impl CampaignsFolder {
+    pub(super) fn at(path: PathBuf) -> Self {
+        Self { path, writing: Arc::default() }
+    }
+
+    /// Writes the files of a campaign, each in one move. If that fails, the log says so.
+    pub(super) async fn write(&self, store: &Store, id: CampaignId) {
+        if let Err(error) = self.try_write(store, id).await {
+            tracing::warn!(error = &error as &dyn std::error::Error, campaign = %id, "the files of a campaign could not be written");
+        }
+    }
+
+    async fn try_write(&self, store: &Store, id: CampaignId) -> Result<(), CampaignError> {
+        let writing = Arc::clone(&self.writing).lock_owned().await;
+        let state = store.campaign_state(id).await?;
+        let folder = self.path.join(id.to_string());
+        let written = tokio::task::spawn_blocking(move || {
+            // Goes on until the end, even if nobody waits for it any more.
+            let _writing = writing;
+            write_all(&folder, &files(&state))
+        });
+        let written = written.await.unwrap_or_else(|_| Err(std::io::Error::other("writing was cut off")));
+        written.map_err(|error| CampaignError::Store(StoreError::broken(error)))
+    }
 }
 
 fn write_all(folder: &Path, files: &[(&'static str, String)]) -> std::io::Result<()> {

@@ -4,6 +4,7 @@ mod browser;
 mod canary;
 mod checklist;
 mod cost;
+mod files;
 mod hostile;
 mod one_cycle;
 mod python;
