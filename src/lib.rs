@@ -31,4 +31,5 @@ pub mod secrets;
 pub mod store;
 pub mod telemetry;
 pub mod tools;
+pub mod whole_file;
 pub mod wire;

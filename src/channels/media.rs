@@ -1,8 +1,8 @@
 //! Files of contacts: kept under the fingerprint of their bytes, with a kind that their bytes say and never their name.
 
 use std::fs::{self, DirBuilder, File};
-use std::io::{Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::io::Read;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::domain::ImageType;
 use crate::domain::relay::MediaNote;
 use crate::store::StoreError;
+use crate::whole_file;
 
 /// The largest file that is kept.
 const MOST_BYTES: u64 = 16 << 20;
@@ -69,11 +70,7 @@ fn write(bytes: &[u8], folder: &Path, sha256: &str) -> std::io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let place = folder.join(sha256);
     if !place.exists() {
-        let unfinished = folder.join(format!("{sha256}.part"));
-        let mut file = File::options().create(true).write(true).truncate(true).mode(0o600).open(&unfinished)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&unfinished, &place)?;
+        whole_file::write(&place, bytes)?;
     }
     Ok(())
 }

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Config, ConfigError, PROVIDER_KEYS, names};
 
+use crate::whole_file;
+
 /// The file in the data folder that the page writes.
 const FILE: &str = "settings.json";
 
@@ -203,9 +205,7 @@ impl NextSettings {
     /// If the file cannot be written; then the one before is still there.
     pub fn keep(&self, folder: &Path) -> Result<(), SettingRefused> {
         let text = serde_json::to_string_pretty(&self.page).map_err(io::Error::other);
-        let (coming, file) = (folder.join(format!("{FILE}.coming")), folder.join(FILE));
-        let kept = text.and_then(|text| fs::write(&coming, text)).and_then(|()| fs::rename(&coming, &file));
-        kept.map_err(SettingRefused::File)
+        text.and_then(|text| whole_file::write(&folder.join(FILE), text.as_bytes())).map_err(SettingRefused::File)
     }
 }
 

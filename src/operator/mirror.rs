@@ -1,15 +1,16 @@
 //! Copies for a person to read: the sources of the scripts, and the global context. The originals are in the database.
 
 use std::collections::HashSet;
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 use serde_json::json;
 
 use crate::domain::operator::GlobalContext;
 use crate::store::{Store, StoreError};
+use crate::whole_file;
 
 /// The folder of the scripts.
 const SCRIPTS: &str = "scripts";
@@ -65,7 +66,5 @@ pub(super) fn write(file: &Path, text: &str) -> io::Result<()> {
     if fs::read_to_string(file).is_ok_and(|there| there == text) {
         return Ok(());
     }
-    let coming = file.with_extension("coming");
-    OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&coming)?.write_all(text.as_bytes())?;
-    fs::rename(&coming, file)
+    whole_file::write(file, text.as_bytes())
 }

@@ -4,18 +4,19 @@
 //! compiled anew. Losing the file costs that time, nothing more.
 
 use std::collections::hash_map::DefaultHasher;
-use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, Permissions};
 use std::hash::{Hash, Hasher};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use sha2::{Digest, Sha256};
 use wasmtime::component::Component;
 use wasmtime::{Engine, Module};
 
 use super::SandboxError;
+
+use crate::whole_file;
 
 /// Code that is compiled and kept.
 pub(super) trait Native: Sized {
@@ -143,19 +144,8 @@ fn keep(folder: &Path, name: &str, file: &Path, native: &[u8]) -> io::Result<()>
             let _ = fs::remove_file(entry.path()); // another start may do the same
         }
     }
-    write(file, native)?;
-    write(&sum_of(file), hex::encode(Sha256::digest(native)).as_bytes())
-}
-
-pub(super) fn write(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    static WRITTEN: AtomicU32 = AtomicU32::new(0);
-    let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
-    let temporary = file.with_file_name(format!(".new-{}-{number}", std::process::id()));
-    let _ = fs::remove_file(&temporary); // of a process with this number that was killed here
-    let mut open = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
-    open.write_all(bytes)?;
-    open.sync_all()?;
-    fs::rename(&temporary, file)
+    whole_file::write(file, native)?;
+    whole_file::write(&sum_of(file), hex::encode(Sha256::digest(native)).as_bytes())
 }
 
 #[cfg(test)]

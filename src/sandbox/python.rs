@@ -17,6 +17,8 @@ use super::run::{deadline_passed, end_in_time, memory_exceeded, result, stopped}
 use super::ticker::Ticker;
 use super::{CallError, ScriptLimits, cache, engine, explain};
 
+use crate::whole_file;
+
 /// The component, in its folder.
 const COMPONENT: &str = "python.wasm";
 /// Its sha256, written last: only what has one is installed.
@@ -114,7 +116,7 @@ impl InstalledPython {
 
 fn keep(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), PythonError> {
     let path = folder.join(name);
-    cache::write(&path, bytes).map_err(|source| PythonError::File { path, source })
+    whole_file::write(&path, bytes).map_err(|source| PythonError::File { path, source })
 }
 
 fn unfit(error: wasmtime::Error) -> PythonError {

@@ -1,12 +1,13 @@
 //! The home of the operator, `~/.zeta`: its settings, its logs, its scripts, and the data of its server. Nobody else may look into it.
 
-use std::fs::{self, DirBuilder, OpenOptions, Permissions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::fs::{self, DirBuilder, Permissions};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use crate::cli::CliError;
 use crate::config::OperatorEnvironment;
+use crate::whole_file;
 
 /// The name of the folder.
 const NAME: &str = ".zeta";
@@ -84,13 +85,7 @@ impl OperatorHome {
 
     /// Writes a file that nobody else may read, whole.
     pub(super) fn keep(&self, path: &Path, content: &str) -> Result<(), CliError> {
-        let coming = path.with_extension("coming");
-        let write = || {
-            drop(fs::remove_file(&coming));
-            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&coming)?.write_all(content.as_bytes())?;
-            fs::rename(&coming, path)
-        };
-        write().map_err(file(path))
+        whole_file::write(path, content.as_bytes()).map_err(file(path))
     }
 
     /// The log of a task.

@@ -1,7 +1,7 @@
 //! The folder of Relay, `.relay-agent`: its settings, its token, its templates, and the lock of the daemon that runs on it.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,7 @@ use super::RelayCliError;
 use super::settings::HomeConfig;
 use crate::clock::Random;
 use crate::config::RelayEnvironment;
+use crate::whole_file;
 
 /// The name of the folder.
 const NAME: &str = ".relay-agent";
@@ -127,13 +128,7 @@ impl RelayHome {
 
     /// Writes a file that nobody else may read. One of the same name is replaced at once, whole.
     pub(super) fn keep(&self, file: &Path, content: &[u8]) -> Result<(), RelayCliError> {
-        let coming = file.with_extension("coming");
-        let write = || {
-            drop(fs::remove_file(&coming));
-            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&coming)?.write_all(content)?;
-            fs::rename(&coming, file)
-        };
-        write().map_err(RelayCliError::file(file))
+        whole_file::write(file, content).map_err(RelayCliError::file(file))
     }
 
     /// The lock of the daemon. The kernel gives it back when the process ends, however it ends.

@@ -14,6 +14,7 @@ use crate::domain::CampaignId;
 use crate::domain::campaign::files::files;
 use crate::facts::{Event, EventRecord};
 use crate::store::{CampaignError, Store, StoreError};
+use crate::whole_file;
 
 pub(super) async fn run(campaigns: &Campaigns, shutdown: CancellationToken) {
     let mut events = campaigns.store().signals().events();
@@ -107,9 +108,7 @@ fn write_all(folder: &Path, files: &[(&'static str, String)]) -> std::io::Result
         if std::fs::read_to_string(&path).is_ok_and(|there| there == *text) {
             continue;
         }
-        let beside: PathBuf = folder.join(format!(".{name}.new"));
-        std::fs::write(&beside, text)?;
-        std::fs::rename(&beside, &path)?;
+        whole_file::write(&path, text.as_bytes())?;
     }
     Ok(())
 }
