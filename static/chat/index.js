@@ -189,7 +189,8 @@ class Chat {
     const load = async () => {
       prepare();
       // `shell/early.js` asks for it at once from now on.
-      if (!setting("begun")) set("begun", true);
+      const { main } = this.session.store.getState();
+      if (main && setting("begun") !== main) set("begun", main);
       const [{ turnRows }, { createRetried }] = await Promise.all([import("./turns.js"), import("./retried.js")]);
       this.retried = createRetried();
       this.rows = turnRows;

@@ -167,7 +167,10 @@ export class Connection {
     this.cursor = last;
     this.send({ type: "resume", after: last });
     const held = (this.held = []);
-    const page = await this.newest(conversation, HISTORY_FRAMES).catch(() => undefined);
+    const ask = () => this.newest(conversation, HISTORY_FRAMES).catch(() => undefined);
+    // The first answer may have been asked for before the greeting, by `shell/early.js`: then it may end before it.
+    const first = await ask();
+    const page = first && !(first.frames.at(-1)?.seq >= last) ? await ask() : first;
     // The line broke meanwhile: the next greeting asks anew.
     if (this.held !== held) return;
     this.held = undefined;

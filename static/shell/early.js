@@ -11,7 +11,13 @@
     ["core", "approvals times format visible"],
     ["ui", "exact said section table chart-data table-text details menu"],
   ];
-  // The code of Chat itself, and its style: the same holds of it.
+  // The code of the page itself, and that of Chat with its style: the same holds of them.
+  const SHELL = [
+    ["shell", "index live router attention places shortcuts viewport who banners dock header rail"],
+    ["core", "address session settings words workspace state-law lists api connection outbox store state-parts state later dom"],
+    ["words", "en"],
+    ["ui", "button states icons"],
+  ];
   const CHAT = [
     ["words", "en-chat"],
     ["chat", "index composer-data draft greetings row-elements composer conversations messages followed row-window grouping attachments links"],
@@ -19,7 +25,8 @@
   ];
   const { src } = document.currentScript;
   const inChat = /^#?(chat\b.*)?$/.test(location.hash);
-  let said = false;
+  // The main conversation, if something was said there.
+  let said;
   try {
     const { theme, text, language, begun } = JSON.parse(localStorage.getItem("level3.settings") ?? "{}") ?? {};
     said = begun;
@@ -39,7 +46,10 @@
     if (isBegun) return;
     isBegun = true;
     import("./index.js");
+    SHELL.forEach(load());
     if (!inChat) return;
+    // What was said last, by the request with which Chat begins: it comes beside the code.
+    if (Number.isInteger(said) && !/\d/.test(location.hash)) ask("", { rel: "preload", as: "fetch", crossOrigin: "anonymous", href: `/api/conversations/${said}/frames?limit=400` });
     CHAT.forEach(load());
     for (const name of ["messages", "composer", "chat"]) ask(`chat/${name}.css`, { rel: "preload", as: "style" });
     if (said) SAID.forEach(load({ fetchPriority: "low" }));

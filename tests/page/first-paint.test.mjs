@@ -32,7 +32,7 @@ function begun(hidden, { settings = {}, hash = "" } = {}) {
   const later = { frames: [] };
   const links = [];
   const listens = (type, action) => (later[type] = action);
-  const document = { hidden, documentElement: { dataset: {} }, addEventListener: listens, currentScript: { src: "http://x/s/0/shell/early.js" }, createElement: () => ({}), head: { append: (link) => links.push(`${link.rel} ${link.href.pathname}`) } };
+  const document = { hidden, documentElement: { dataset: {} }, addEventListener: listens, currentScript: { src: "http://x/s/0/shell/early.js" }, createElement: () => ({}), head: { append: (link) => links.push(`${link.rel} ${link.href.pathname ?? link.href}`) } };
   const source = read("shell/early.js").replaceAll("import(", "begins(");
   const storage = { getItem: () => JSON.stringify({ theme: "dark", ...settings }) };
   const run = new Function("document", "localStorage", "addEventListener", "requestAnimationFrame", "location", "begins", source);
@@ -68,7 +68,17 @@ test("the_code_of_a_conversation_is_asked_for_at_once_where_something_was_said_b
   const unsaid = begun(true).links;
   assert.ok(unsaid.includes("modulepreload /s/0/chat/index.js") && unsaid.includes("preload /s/0/chat/messages.css"), "Chat itself is needed");
   assert.deepEqual(unsaid.filter((link) => /answer|markdown|vendor/.test(link)), [], "nothing was said yet");
-  assert.deepEqual(begun(true, { settings: { begun: true }, hash: "#tasks" }).links, [], "another place");
+  const elsewhere = begun(true, { settings: { begun: 3 }, hash: "#tasks" }).links;
+  assert.ok(elsewhere.includes("modulepreload /s/0/shell/index.js"), "the page itself is needed everywhere");
+  assert.deepEqual(elsewhere.filter((link) => /chat|preload .api/.test(link)), [], "another place");
+});
+
+test("what_was_said_last_in_the_main_conversation_is_asked_for_beside_the_code", () => {
+  const asked = (settings, hash) => begun(true, { settings, hash }).links.filter((link) => link.startsWith("preload /api"));
+  for (const hash of ["", "#chat"]) assert.deepEqual(asked({ begun: 3 }, hash), ["preload /api/conversations/3/frames?limit=400"]);
+  assert.deepEqual(asked({ begun: 3 }, "#chat/7"), [], "another conversation is shown");
+  assert.deepEqual(asked({ begun: true }, ""), [], "nobody has kept its number yet");
+  assert.ok(read("core/connection.js").includes("HISTORY_FRAMES = 400"));
 });
 
 /** Tells the server when the page has been read, while the sheet is still missing. */

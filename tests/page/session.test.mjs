@@ -140,6 +140,16 @@ test("the_first_look_is_one_page_and_what_comes_meanwhile_goes_behind_it", async
   assert.deepEqual(texts(state().states.get(1)), ["m4", "m6", "m7"]);
 });
 
+test("a_page_that_was_asked_for_before_the_greeting_and_ends_before_it_is_asked_for_again", async () => {
+  const pages = [[said(1, 3)], [said(1, 3), said(1, 5)]];
+  const { session, asked, hello, state } = setUp({ first: async () => ({ frames: pages.shift(), before: null }) });
+  session.start();
+  hello();
+  await new Promise(setImmediate);
+  assert.deepEqual(texts(state().states.get(1)), ["m3", "m5"]);
+  assert.equal(asked.filter((path) => path.includes("/frames")).length, 2);
+});
+
 test("a_page_that_cannot_be_had_comes_by_the_line", async () => {
   const { session, hello, socket, state } = setUp({ first: () => Promise.reject(new Error("no")) });
   session.start();

@@ -85,6 +85,7 @@ test("all_that_is_asked_for_beforehand_is_what_chat_needs", () => {
     if (file.endsWith(".js")) for (const each of needed(file)) add(each);
   };
   add("shell/index.js");
+  assert.deepEqual(named("SHELL").toSorted(), [...shell].filter((file) => file.endsWith(".js") && !named("CHAT").includes(file)).toSorted(), "the list in `shell/early.js` is this");
   const chat = carriedFor().filter((file) => file.endsWith(".js") && !inIndex.includes(file) && !shell.has(file));
   assert.deepEqual(named("CHAT").filter((file) => !shell.has(file)).toSorted(), chat.toSorted(), "the list in `shell/early.js` is this");
   for (const file of named("CHAT")) assert.ok(carriedFor().includes(file), `${file} is needed in the first look`);
