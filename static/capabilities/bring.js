@@ -4,10 +4,10 @@
 import { h } from "../core/dom.js";
 import { settled } from "../core/orders.js";
 import { button } from "../ui/button.js";
-import { saidNodes } from "../ui/said.js";
 import { errorState } from "../ui/states.js";
 import { folderOf } from "./figures.js";
 import { outcomeLine } from "./outcome.js";
+import { purposeNode } from "./purpose.js";
 import { capabilities as said } from "./words.js";
 
 /** `{ importButton, note, node, load() }`: the button, what came of the last order, and the list of what comes with level3. */
@@ -70,7 +70,7 @@ export function bringing({ session, announce, signal }) {
   function row({ name, description, grants_in_words: powers, installed }) {
     const way = installed === null || installed === undefined ? said.install : said.installAgain;
     const install = button(way, () => order(name, () => api.install(name)), { "data-name": name, "aria-label": `${way} ${name}` });
-    const text = h("div", {}, h("code", {}, name), installed ? h("span", { class: "none" }, ` ${said.isInstalled(installed)}`) : "", h("p", { class: "capability-said", dir: "auto" }, saidNodes(description)), powers.length > 0 ? h("p", { class: "none" }, powers.join(" ")) : "");
+    const text = h("div", {}, h("code", {}, name), installed ? h("span", { class: "none" }, ` ${said.isInstalled(installed)}`) : "", purposeNode(description), powers.length > 0 ? h("p", { class: "none" }, powers.join(" ")) : "");
     return h("li", {}, text, install);
   }
   return { importButton, note, node, load };

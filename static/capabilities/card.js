@@ -6,6 +6,7 @@ import { grantMarks } from "../core/format.js";
 import { shortTime } from "../core/times.js";
 import { saidNodes } from "../ui/said.js";
 import { linePoints, tookText } from "./figures.js";
+import { purposeNode } from "./purpose.js";
 import { capabilities as said } from "./words.js";
 
 const [WIDTH, HEIGHT] = [120, 24];
@@ -22,7 +23,7 @@ export class CapabilityCard extends HTMLElement {
     const off = enabled ? "" : h("span", { class: "off" }, said.disabled);
     this.replaceChildren(
       h("div", { class: "card-head" }, link, off, h("span", { class: "version" }, `v${version}`)),
-      description ? h("p", { class: "capability-said", dir: "auto" }, saidNodes(description)) : "",
+      purposeNode(description),
       marks(grants),
       figures(entry.calls),
     );

@@ -8,6 +8,7 @@ import { button } from "../ui/button.js";
 import { tabs } from "../ui/tabs.js";
 import { actions } from "./actions.js";
 import { figures } from "./card.js";
+import { purposeNode, purposeOf } from "./purpose.js";
 import { testsPanel } from "./tests.js";
 import { tryPanel } from "./try.js";
 import { versionsPanel } from "./versions.js";
@@ -43,6 +44,7 @@ export function capabilityDetail({ session, go, announce, signal }) {
   function build(capability) {
     const { name, version, live, state, description } = capability;
     const isLive = version === live;
+    const { rest } = purposeOf(description ?? "");
     const focus = node.contains(document.activeElement) ? document.activeElement.dataset.action : undefined;
     const word = !isLive ? said.earlier(live) : state === "disabled" ? said.disabled : said.live;
     const head = h("div", { class: "detail-head" }, h("h2", {}, h("code", {}, name)), h("span", { class: "version" }, `v${version}`), h("span", { class: "off", "data-testid": "capability-state" }, word));
@@ -53,9 +55,9 @@ export function capabilityDetail({ session, go, announce, signal }) {
     const bar = actions({ api, capability, reload, go, announce });
     const versions = versionsPanel({ api, capability, go, makeLive: bar.makeLive, signal });
     const tried = isLive ? [[said.try, tryPanel({ api, capability, signal, announce, changed: () => session.lists.load("capabilities") })]] : [];
-    const panels = [...tried, [said.source, sourcePanel(capability)], [said.versions(capability.versions.length), versions.node], [said.tests(capability.tests.length), testsPanel({ api, capability, announce, signal })], [said.may, powers(capability)]];
+    const panels = [...tried, [said.source, sourcePanel(capability)], [said.versions(capability.versions.length), versions.node], [said.tests(capability.tests.length), testsPanel({ api, capability, announce, signal })], [said.may, powers(capability)], ...(rest ? [[said.forAssistant, h("p", { class: "capability-said", dir: "auto" }, saidNodes(rest))]] : [])];
     stats = h("div", { class: "detail-figures" });
-    node.replaceChildren(head, description ? h("p", { class: "capability-said", dir: "auto" }, saidNodes(description)) : "", stats, bar.node, note, tabs(name, panels, (panel) => panel === versions.node && versions.shown()));
+    node.replaceChildren(head, purposeNode(description), stats, bar.node, note, tabs(name, panels, (panel) => panel === versions.node && versions.shown()));
     if (entry?.name === name) stats.replaceChildren(figures(entry.calls));
     if (focus) node.querySelector(`[data-action="${focus}"]`)?.focus();
   }

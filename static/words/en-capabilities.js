@@ -47,6 +47,7 @@ export const capabilities = {
   versions: (count) => `Versions (${count})`,
   tests: (count) => `Tests (${count})`,
   may: "What it may do",
+  forAssistant: "For the assistant",
   mayHelp: "Without being asked about again, it may:",
   rollBack: (version) => `Roll back to version ${version}`,
   makeThisLive: "Make this version live",

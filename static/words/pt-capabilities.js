@@ -47,6 +47,7 @@ export const capabilities = {
   versions: (count) => `Versões (${count})`,
   tests: (count) => `Testes (${count})`,
   may: "O que pode fazer",
+  forAssistant: "Para a assistente",
   mayHelp: "Sem que se pergunte de novo, pode:",
   rollBack: (version) => `Voltar à versão ${version}`,
   makeThisLive: "Usar esta versão",

@@ -153,17 +153,18 @@ async function tryTasks() {
 
 async function tryCapabilities() {
   const parameters = { type: "object", properties: { n: { type: "integer", minimum: 1, description: HOSTILE }, all: { type: "array", items: { type: "string" } } }, required: ["n"] };
-  const all = [{ name: "roman", version: 2, state: "installed", description: HOSTILE, grants: {}, grants_in_words: [HOSTILE], parameters }];
+  const all = [{ name: "roman", version: 2, state: "installed", description: `${HOSTILE}. Use it when the user asks.`, grants: {}, grants_in_words: [HOSTILE], parameters }];
   const page = setUp({ capabilities: all });
   const { server, find, host } = page;
   await capabilities.mount(host, page.context);
   capabilities.show([]);
   await until(() => find("[data-capability=roman]"), "the gallery");
   checks.a_card_leads_to_its_address = find("[data-capability=roman] a").getAttribute("href") === "#capabilities/roman";
-  all.push({ name: "born", version: 1, state: "installed", description: "New: `n` goes in.", grants: {}, grants_in_words: [] });
+  all.push({ name: "born", version: 1, state: "installed", description: "New: `n` goes in. Use it when the user asks.", grants: {}, grants_in_words: [] });
   server.tell({ type: "changed", list: "capabilities" });
   await until(() => find("[data-capability=born]"), "one that was written elsewhere");
   checks.a_new_one_appears_by_itself = true;
+  checks.a_card_says_what_it_does_and_not_when_to_call_it = find("[data-capability=born] .capability-said").textContent === "New: n goes in.";
   await until(() => find("[data-name=feed]"), "what comes with level3");
   const inCode = [...document.querySelectorAll(".capability-said code")].map((node) => node.textContent);
   checks.names_in_descriptions_are_set_as_code = ["n", "json"].every((name) => inCode.includes(name));
@@ -175,6 +176,8 @@ async function tryCapabilities() {
 
   capabilities.show(["roman"]);
   await until(() => find("[data-testid=schema-form]"), "the form");
+  const forAssistant = [...document.querySelectorAll("[role=tab]")].find((tab) => tab.textContent === "For the assistant");
+  checks.what_is_said_to_the_assistant_stands_apart = forAssistant !== undefined;
   checks.the_name_is_the_title = page.said.title === "roman";
   const field = (name) => find(`[data-field=${name}]`);
   const send = find("[data-testid=schema-submit]");
