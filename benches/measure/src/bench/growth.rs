@@ -92,7 +92,7 @@ fn level(house: &mut House, floors: &mut Floors, settings: &Settings, name: Stri
     }
     settings.settle(3);
     floors.connect(house);
-    let memory = house.memory().0;
+    let memory = house.memory().resident;
     let amounts = fill::amounts(house, grown);
     let new = house.conversation();
     let (grown, new) = (turns::take(house, floors, settings, grown, 100), turns::take(house, floors, settings, new, 100));

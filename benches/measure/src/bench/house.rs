@@ -32,6 +32,23 @@ struct Server {
     address: SocketAddr,
 }
 
+/// Memory of a process, in MiB.
+pub struct Memory {
+    /// All its pages that are there.
+    pub resident: f64,
+    /// The same, of pages that several processes have only a share.
+    pub proportional: f64,
+    /// What it asked for itself. The rest are pages of files, such as the program's own, which the kernel can take back at any time.
+    pub own: f64,
+}
+
+impl std::fmt::Display for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { resident, proportional, own } = self;
+        write!(f, "{resident:.0} MiB resident, {proportional:.0} MiB proportional; {own:.0} MiB without pages of files")
+    }
+}
+
 impl House {
     /// In an empty folder of this name, started, with a table and a capability.
     pub fn fresh(settings: &Settings, model: &Model, name: &str) -> Self {
@@ -140,15 +157,15 @@ impl House {
         self.numbers.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Memory of the server's process alone, resident and proportional, in MiB. Its Postgres has processes of its own.
-    pub fn memory(&self) -> (f64, f64) {
+    /// Memory of the server's process alone. Its Postgres has processes of its own.
+    pub fn memory(&self) -> Memory {
         let path = format!("/proc/{}/smaps_rollup", self.server().child.id());
         let rollup = std::fs::read_to_string(path).expect("Linux says it");
         let of = |name: &str| {
             let line = rollup.lines().find_map(|line| line.strip_prefix(name)).expect("Linux says it");
             line.trim().trim_end_matches(" kB").parse::<f64>().expect("a number") / 1024.0
         };
-        (of("Rss:"), of("Pss:"))
+        Memory { resident: of("Rss:"), proportional: of("Pss:"), own: of("Anonymous:") }
     }
 
     /// The processor's time so far in milliseconds: of the server's process, and of its Postgres with all of its own.

@@ -35,7 +35,6 @@ pub fn measure(house: &mut House, settings: &Settings, report: &mut Report) {
 }
 
 fn told(house: &House, report: &mut Report, what: &str, limit: f64) {
-    let (resident, proportional) = house.memory();
-    let words = format!("{resident:.0} MiB resident, {proportional:.0} MiB proportional");
-    report.goal(what, &words, resident / limit, &format!("{limit:.0} MiB"), "");
+    let memory = house.memory();
+    report.goal(what, &memory.to_string(), memory.resident / limit, &format!("{limit:.0} MiB"), "");
 }

@@ -49,14 +49,7 @@ pub fn measure(model: &Model, settings: &Settings, report: &mut Report) {
     }
     report.row("relay", &[&format!("start to ready, {INSTANCES} open instances"), &start.words()]);
     settings.settle(5);
-    let (resident, proportional) = house.memory();
-    report.row(
-        "relay",
-        &[
-            &format!("memory, idle, {INSTANCES} open instances"),
-            &format!("{resident:.0} MiB resident, {proportional:.0} MiB proportional"),
-        ],
-    );
+    report.row("relay", &[&format!("memory, idle, {INSTANCES} open instances"), &house.memory().to_string()]);
     let mut postgres = Postgres::open(&house.data, "level3");
     postgres.run(&format!(
         "WITH c AS (INSERT INTO conversations (user_id, profile, created_at)

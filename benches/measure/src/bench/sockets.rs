@@ -68,5 +68,5 @@ fn sockets(house: &House, count: usize) -> Vec<Client> {
 }
 
 fn kilobytes(house: &House) -> f64 {
-    house.memory().0 * 1024.0
+    house.memory().resident * 1024.0
 }
