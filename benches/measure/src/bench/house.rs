@@ -38,7 +38,7 @@ pub struct Memory {
     pub resident: f64,
     /// The same, of pages that several processes have only a share.
     pub proportional: f64,
-    /// What it asked for itself. The rest are pages of files, such as the program's own, which the kernel can take back at any time.
+    /// Those that it asked for itself. The rest are pages of files, such as the program's own, which the kernel can take back at any time.
     pub own: f64,
 }
 
