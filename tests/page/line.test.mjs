@@ -235,6 +235,8 @@ test("two_tabs_show_the_same_once_and_keep_their_own_drafts", options, async () 
       await browser.show(tab);
       await says("and the end.");
       await browser.waitFor(`return document.querySelector("l3-approval[data-state=denied]") !== null`);
+      // Until the end of the turn has come, what was written before its last step stands there too.
+      await browser.waitFor(`return document.querySelectorAll("l3-messages:not([hidden]) l3-foot").length === 2`);
       there.push(await rows());
     }
     assert.deepEqual(there[0], there[1]);
