@@ -48,7 +48,7 @@
     import("./index.js");
     SHELL.forEach(load());
     if (!inChat) return;
-    // What was said last, by the request with which Chat begins: it comes beside the code.
+    // The newest words, by the request with which Chat begins: they come beside the code.
     if (Number.isInteger(said) && !/\d/.test(location.hash)) ask("", { rel: "preload", as: "fetch", crossOrigin: "anonymous", href: `/api/conversations/${said}/frames?limit=400` });
     CHAT.forEach(load());
     for (const name of ["messages", "composer", "chat"]) ask(`chat/${name}.css`, { rel: "preload", as: "style" });
