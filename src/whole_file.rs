@@ -1,6 +1,6 @@
 //! Files that are there whole or not at all: nobody reads half of one, however many write it at once and whenever the process dies.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -13,6 +13,21 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// # Errors
 /// If it cannot be written; then an older one is still there.
 pub fn write(file: &Path, content: &[u8]) -> io::Result<()> {
+    replace(file, content, File::sync_all)
+}
+
+/// The same with a copy of what is kept elsewhere, if it is not there already. The disk is not waited for: a copy that is lost is made again.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn mirror(file: &Path, text: &str) -> io::Result<()> {
+    if fs::read_to_string(file).is_ok_and(|there| there == text) {
+        return Ok(());
+    }
+    replace(file, text.as_bytes(), |_| Ok(()))
+}
+
+fn replace(file: &Path, content: &[u8], settle: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
     static WRITTEN: AtomicU32 = AtomicU32::new(0);
     let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
     let new = file.with_file_name(format!(".new-{}-{number}", std::process::id()));
@@ -20,7 +35,7 @@ pub fn write(file: &Path, content: &[u8]) -> io::Result<()> {
     let written = || {
         let mut open = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
         open.write_all(content)?;
-        open.sync_all()?;
+        settle(&open)?;
         fs::rename(&new, file)
     };
     written().inspect_err(|_| drop(fs::remove_file(&new)))

@@ -48,7 +48,7 @@ fn write_all(folder: &Path, sources: &[(String, String)]) -> io::Result<()> {
         }
     }
     for (name, source) in sources {
-        write(&folder.join(name), source)?;
+        whole_file::mirror(&folder.join(name), source)?;
     }
     Ok(())
 }
@@ -56,15 +56,7 @@ fn write_all(folder: &Path, sources: &[(String, String)]) -> io::Result<()> {
 /// Writes the global context.
 pub(super) fn context(context: &GlobalContext, home: &Path) {
     let text = serde_json::to_string_pretty(&json!({ "version": context.version, "document": context.document }));
-    if let Err(error) = write(&home.join(CONTEXT), &(text.unwrap_or_default() + "\n")) {
+    if let Err(error) = whole_file::mirror(&home.join(CONTEXT), &(text.unwrap_or_default() + "\n")) {
         tracing::warn!(%error, "the copy of the global context cannot be written");
     }
-}
-
-/// Writes a file that nobody else may read, whole or not at all.
-pub(super) fn write(file: &Path, text: &str) -> io::Result<()> {
-    if fs::read_to_string(file).is_ok_and(|there| there == text) {
-        return Ok(());
-    }
-    whole_file::write(file, text.as_bytes())
 }

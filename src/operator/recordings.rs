@@ -8,9 +8,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::mirror;
 use crate::domain::ConversationId;
 use crate::store::{RecordedAction, Store, StoreError};
+use crate::whole_file;
 
 /// The folder of the recordings.
 pub(super) const RECORDINGS: &str = "recordings";
@@ -48,5 +48,5 @@ fn keep(action: &RecordedAction, folder: &Path, file: &Path) -> io::Result<()> {
         "proposed_at": action.created_at, "ended_at": action.ended_at,
         "screen_before": picture("before"), "screen_after": picture("after"),
     });
-    mirror::write(file, &(serde_json::to_string_pretty(&recording)? + "\n"))
+    whole_file::mirror(file, &(serde_json::to_string_pretty(&recording)? + "\n"))
 }

@@ -104,11 +104,7 @@ impl CampaignsFolder {
 fn write_all(folder: &Path, files: &[(&'static str, String)]) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     for (name, text) in files {
-        let path = folder.join(name);
-        if std::fs::read_to_string(&path).is_ok_and(|there| there == *text) {
-            continue;
-        }
-        whole_file::write(&path, text.as_bytes())?;
+        whole_file::mirror(&folder.join(name), text)?;
     }
     Ok(())
 }
