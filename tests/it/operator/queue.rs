@@ -87,7 +87,7 @@ impl Process {
             {
                 return answer;
             }
-            drop(self.server.take());
+            self.server.take().unwrap().kill().await;
             self.start("").await;
         }
     }

@@ -138,6 +138,21 @@ impl House {
         self.start()
     }
 
+    /// Waits until the server has nothing left to do: at its start it writes the logs of all turns that it did not make itself, which is the work of
+    /// minutes if there are very many.
+    pub fn rest(&self) {
+        const SECOND: Duration = Duration::from_secs(1);
+        let began = Instant::now();
+        loop {
+            let before = self.processor().0;
+            std::thread::sleep(SECOND);
+            if self.processor().0 - before < 20.0 {
+                return;
+            }
+            assert!(began.elapsed() < 1200 * SECOND, "the server does not come to rest");
+        }
+    }
+
     pub fn address(&self) -> SocketAddr {
         self.server().address
     }
