@@ -61,7 +61,8 @@ pub use refusal::reword;
 pub use refusal::{Refusal, RefusalCode, SourcePlace};
 pub use task::{DueTasks, Subtask, Task, TaskRecurrence, TaskStatus};
 pub use tool::{
-    CallRequest, EffectClass, MOST_RESULT, OperationState, Outcome, SharedSpec, ToolSpec, Usage, shortened, without_middle,
+    CallRequest, EffectClass, MOST_RESULT, OperationState, Outcome, SchemaForm, SharedSpec, ToolSpec, Usage, shortened,
+    without_middle,
 };
 pub use turn::{Failure, Origin, Role, TurnState};
 pub use users::{Tier, UserId, UserRole, user_key, valid_password, valid_user_name};

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::turn::text_enum;
 use super::{CallAccount, Refusal, RefusalCode};
@@ -21,21 +22,49 @@ pub struct ToolSpec {
     pub parameters: Value,
 }
 
-/// A tool as request after request offers it: shared by all of them, and measured once.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SharedSpec(Arc<(ToolSpec, usize)>);
+/// How much of JSON Schema a provider takes for parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SchemaForm {
+    /// All of it.
+    Full,
+    /// One type for each value, no `$ref`, no `additionalProperties`, and no object without properties.
+    Plain,
+}
+
+/// A tool as request after request offers it: shared by all of them, measured once, and written once for each form.
+#[derive(Clone, Debug)]
+pub struct SharedSpec(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    spec: ToolSpec,
+    bytes: usize,
+    /// Its JSON in requests, by the form of its schema.
+    sent: [OnceLock<Box<RawValue>>; 2],
+}
 
 impl SharedSpec {
     /// The bytes of its name, its description and its schema.
     pub fn bytes(&self) -> usize {
-        self.0.1
+        self.0.bytes
+    }
+
+    /// Its JSON in a request. The first one `writes` it.
+    pub fn sent(&self, form: SchemaForm, writes: impl FnOnce(&ToolSpec) -> Box<RawValue>) -> &RawValue {
+        self.0.sent[form as usize].get_or_init(|| writes(&self.0.spec))
+    }
+}
+
+impl PartialEq for SharedSpec {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.spec == other.0.spec
     }
 }
 
 impl From<ToolSpec> for SharedSpec {
     fn from(spec: ToolSpec) -> Self {
         let bytes = spec.name.len() + spec.description.len() + spec.parameters.to_string().len();
-        Self(Arc::new((spec, bytes)))
+        Self(Arc::new(Shared { spec, bytes, sent: Default::default() }))
     }
 }
 
@@ -43,7 +72,7 @@ impl Deref for SharedSpec {
     type Target = ToolSpec;
 
     fn deref(&self) -> &ToolSpec {
-        &self.0.0
+        &self.0.spec
     }
 }
 

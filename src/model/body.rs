@@ -3,12 +3,14 @@
 
 use std::collections::{HashMap, HashSet};
 
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::providers::{CallIds, LimitField, Quirks, SystemPlace, Turns};
 use super::{Entry, Picture, Request, schema};
-use crate::domain::CallRequest;
+use crate::domain::{CallRequest, SchemaForm, ToolSpec};
 
 /// The server and model that a request goes to.
 #[derive(Clone, Copy)]
@@ -46,7 +48,24 @@ pub(super) struct RequestManner {
 }
 
 /// The JSON body of a chat request.
-pub(super) fn chat(request: &Request, model: &str, peer: RequestTarget, manner: RequestManner) -> Value {
+#[derive(Serialize)]
+pub(super) struct ChatBody<'a> {
+    /// An object.
+    #[serde(flatten)]
+    fields: Value,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<&'a RawValue>,
+}
+
+impl ChatBody<'_> {
+    /// True if it has this option.
+    pub(super) fn has(&self, option: &str) -> bool {
+        self.fields.get(option).is_some()
+    }
+}
+
+/// The body of a request to this model.
+pub(super) fn chat<'a>(request: &'a Request, model: &str, peer: RequestTarget, manner: RequestManner) -> ChatBody<'a> {
     let quirks = peer.quirks;
     let messages = if request.tools.is_empty() { calls_as_text(&request.entries) } else { called(&request.entries, peer) };
     let mut body = json!({ "model": model, "messages": mended(messages, quirks), "stream": manner.streamed });
@@ -65,14 +84,6 @@ pub(super) fn chat(request: &Request, model: &str, peer: RequestTarget, manner: 
         body["reasoning_format"] = "parsed".into();
     }
     if !request.tools.is_empty() {
-        let tool = |tool: &crate::domain::SharedSpec| {
-            let mut function = json!({ "name": tool.name, "description": tool.description });
-            if let Some(parameters) = schema::parameters(&tool.parameters, quirks.schema) {
-                function["parameters"] = parameters;
-            }
-            json!({ "type": "function", "function": function })
-        };
-        body["tools"] = request.tools.iter().map(tool).collect();
         if quirks.one_call {
             body["parallel_tool_calls"] = false.into();
         }
@@ -80,7 +91,17 @@ pub(super) fn chat(request: &Request, model: &str, peer: RequestTarget, manner: 
             body["tool_choice"] = "required".into();
         }
     }
-    body
+    let tools = request.tools.iter().map(|spec| spec.sent(quirks.schema, |spec| tool(spec, quirks.schema))).collect();
+    ChatBody { fields: body, tools }
+}
+
+/// A tool in a request.
+fn tool(spec: &ToolSpec, form: SchemaForm) -> Box<RawValue> {
+    let mut function = json!({ "name": spec.name, "description": spec.description });
+    if let Some(parameters) = schema::parameters(&spec.parameters, form) {
+        function["parameters"] = parameters;
+    }
+    to_raw_value(&json!({ "type": "function", "function": function })).expect("a value is JSON")
 }
 
 /// Messages in the order their provider wants, and with text wherever it wants some.

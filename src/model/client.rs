@@ -218,15 +218,14 @@ impl ChatClient {
             let body = body::chat(request, model, peer, manner);
             let head = self.head(self.transport.chat(&body), watch.first_token(), model).await;
             // An old server that does not know an option; every other refusal of the same kind stays one.
-            let unknown = |option: &str| {
-                body.get(option).is_some() && head.as_ref().is_err_and(|failure| failure.error.message.contains(option))
-            };
+            let unknown =
+                |option: &str| body.has(option) && head.as_ref().is_err_and(|failure| failure.error.message.contains(option));
             if unknown("stream_options") {
                 self.asks_usage.store(false, Ordering::Relaxed);
             } else if unknown("tool_choice") {
                 self.demands_calls.store(false, Ordering::Relaxed);
             } else {
-                break (head?, body.get("tool_choice").is_some());
+                break (head?, body.has("tool_choice"));
             }
         };
         let attempt = request.meter.begin(model, request.bytes(), self.rate(model));

@@ -9,7 +9,7 @@
 //! `tests/model_wire/dialects.rs`.
 
 use super::Abilities;
-use crate::domain::Rate;
+use crate::domain::{Rate, SchemaForm};
 
 /// A provider known by name.
 #[derive(Clone, Copy, Debug)]
@@ -99,15 +99,6 @@ pub enum CallIds {
     Any,
     /// Nine letters and digits.
     NineLetters,
-}
-
-/// How much of JSON Schema a provider takes for parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SchemaForm {
-    /// All of it.
-    Full,
-    /// One type for each value, no `$ref`, no `additionalProperties`, and no object without properties.
-    Plain,
 }
 
 /// The places in which a server says how much its model can take.

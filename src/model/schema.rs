@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::providers::SchemaForm;
+use crate::domain::SchemaForm;
 
 /// How deep a schema is followed; what lies deeper is left out.
 const DEEPEST: usize = 32;

@@ -19,6 +19,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use super::body::ChatBody;
 use crate::lasting::Lasting;
 use crate::telemetry::SHORTEST_HIDDEN;
 
@@ -199,7 +200,7 @@ impl Transport {
     }
 
     /// Posts a chat request; returns when the response's head has come, whatever its status.
-    pub(super) async fn chat(&self, body: &Value) -> Result<reqwest::Response, SendError> {
+    pub(super) async fn chat(&self, body: &ChatBody<'_>) -> Result<reqwest::Response, SendError> {
         handed_over(self.0.chat().create_byot::<_, IgnoredAny>(body).await)
     }
 

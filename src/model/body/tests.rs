@@ -1,7 +1,6 @@
 //! Requests as a provider reads them.
 
 use super::*;
-use crate::domain::ToolSpec;
 
 const STREAMED: RequestManner = RequestManner { streamed: true, counted: true, demanding: true };
 
@@ -12,6 +11,11 @@ fn asked(id: &str, name: &str, arguments: &str) -> Entry {
 
 fn came(id: &str, content: &str) -> Entry {
     Entry::Tool { call_id: id.into(), content: content.into() }
+}
+
+/// The body as it is sent.
+fn chat(request: &Request, model: &str, peer: RequestTarget, manner: RequestManner) -> Value {
+    serde_json::from_str(&serde_json::to_string(&super::chat(request, model, peer, manner)).unwrap()).unwrap()
 }
 
 fn body(entries: Vec<Entry>, tools: usize) -> Value {

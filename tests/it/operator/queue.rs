@@ -23,7 +23,7 @@ async fn two_orders_and_a_third_while_the_first_waits_keep_their_order_over_a_cr
     desk.order("CONFIRMAR").await;
     desk.until(&["COMPLETED", "RUNNING", "QUEUED"]).await;
     desk.app.script.asked(4).await;
-    // What is on its way in a crash may have arrived or not, and is not sent again: the first answer is there before it.
+    // A message that is on its way in a crash may be lost, and is not sent again: the first answer is there before it.
     desk.heard(4).await;
     desk.app.crash().await;
     desk.app.script([text("two"), text("three")]);
