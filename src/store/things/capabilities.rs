@@ -13,8 +13,9 @@ use crate::store::agent_sql::is_code;
 use crate::store::transition::EventRow;
 use crate::store::{Store, StoreError, Unit, value, word};
 
-/// How many of the newest calls tell which tools were used lately.
-const CALLS_LOOKED_AT: i64 = 1000;
+/// How many of the newest calls tell which tools were used lately. Each costs a look at its turn and conversation, in each step of whoever has more
+/// tools than a model takes.
+const CALLS_LOOKED_AT: i64 = 200;
 
 /// A live capability, as far as a model sees it.
 #[derive(Clone, Debug, PartialEq)]
