@@ -131,7 +131,7 @@ impl Stock {
         }
         let mut ranked: Vec<_> = self.rest.iter().collect();
         // A stable order: a tool that was never used keeps its place by name.
-        ranked.sort_by_key(|tool| places.get(tool.name.as_str()).copied().unwrap_or(usize::MAX));
+        ranked.sort_by_cached_key(|tool| places.get(tool.name.as_str()).copied().unwrap_or(usize::MAX));
         let mut left = most / 4 * 3;
         // An offered tool stays offered if it comes to the front, so a call of it does not change
         // the offer.
