@@ -187,3 +187,17 @@ fn ids_of_nine_letters_are_unique_and_the_same_each_time() {
     assert_eq!((used.len(), ids[2].as_str()), (4, "abcDEF123"));
     assert_eq!(ids[0], id_of("call_1", CallIds::NineLetters));
 }
+
+#[test]
+fn each_provider_gets_the_same_tool_in_its_own_form() {
+    let parameters = json!({ "type": "object", "properties": {}, "additionalProperties": false });
+    let tool = ToolSpec { name: "restart".into(), description: "d".into(), parameters: parameters.clone() };
+    let request = Request { tools: vec![tool.into()], ..Request::default() };
+    let sent = |provider| {
+        let peer = RequestTarget { quirks: quirks(provider, "m"), local: false, tagged_calls: false };
+        chat(&request, "m", peer, STREAMED)["tools"][0]["function"].get("parameters").cloned()
+    };
+    for _ in 0..2 {
+        assert_eq!((sent("openai"), sent("gemini")), (Some(parameters.clone()), None));
+    }
+}
