@@ -48,5 +48,6 @@ fn keep(action: &RecordedAction, folder: &Path, file: &Path) -> io::Result<()> {
         "proposed_at": action.created_at, "ended_at": action.ended_at,
         "screen_before": picture("before"), "screen_after": picture("after"),
     });
-    whole_file::mirror(file, &(serde_json::to_string_pretty(&recording)? + "\n"))
+    // A file that is there is not written again, so it has to be on the disk.
+    whole_file::write(file, (serde_json::to_string_pretty(&recording)? + "\n").as_bytes())
 }
