@@ -50,11 +50,12 @@ impl<'a> Idling<'a> {
     }
 
     /// The words for the model after its last answer, if that did nothing. The text of a call is
-    /// answered as a call is, see [`refusal`].
-    pub(super) fn told(&self) -> Option<String> {
+    /// answered as a call is, see [`refusal`]; if it comes again, a model that `makes` its own tools
+    /// is told to make this one.
+    pub(super) fn told(&self, makes: bool) -> Option<String> {
         match &*self.answers {
             [Idle::Empty, ..] => Some(ASK_AGAIN.to_owned()),
-            [Idle::Written(written), Idle::Written(_), ..] => Some(format!(
+            [Idle::Written(written), Idle::Written(_), ..] if makes => Some(format!(
                 "[controller] Writing down the call of `{0}` once more does nothing. If there is no `{0}` yet, call `write_capability` \
                  first: what you know of `{0}` is its code.",
                 written.name

@@ -11,7 +11,7 @@ mod repeated;
 mod truth;
 mod unknown;
 
-use crate::domain::{CallRequest, Coaching, Exchange, RefusalCode};
+use crate::domain::{CallRequest, Coaching, Exchange, RefusalCode, WRITE_CAPABILITY};
 use crate::model::Answer;
 
 pub use truth::{Claimed, MARKED, Made, TAKE_BACK, Truth};
@@ -69,7 +69,7 @@ fn helped(rule: &str) {
 
 /// The last words of a turn in which the model said nothing twice.
 pub fn gives_up(coaching: Coaching, history: &[Exchange]) -> Option<&'static str> {
-    let idling = Idling::of(history.last().filter(|_| coaching == Coaching::Full));
+    let idling = Idling::of(history.last().filter(|_| coaching != Coaching::Off));
     idling.twice_empty().then_some(idle::TWICE)
 }
 
@@ -77,9 +77,9 @@ impl<'a> Coach<'a> {
     /// The coach of the next step of the running turn, which is the last one of the history.
     pub fn new(coaching: Coaching, history: &'a [Exchange], toolbox: Toolbox) -> Self {
         let turn = history.last();
-        let idling = Idling::of(turn.filter(|_| coaching == Coaching::Full));
+        let idling = Idling::of(turn.filter(|_| coaching != Coaching::Off));
         let repeated = turn.filter(|_| coaching != Coaching::Off).and_then(repeated::warnings).inspect(|_| helped("repeated"));
-        let words = repeated.into_iter().chain(idling.told()).collect();
+        let words = repeated.into_iter().chain(idling.told(toolbox.has(WRITE_CAPABILITY))).collect();
         Self { coaching, turn, toolbox, idling, words }
     }
 
@@ -102,7 +102,7 @@ impl<'a> Coach<'a> {
     /// The way an answer of the history is shown that asked for no calls; `again` if the model was
     /// asked once more after it.
     pub fn shows(&self, exchange: &Exchange, place: usize, content: &str, again: bool) -> Showing {
-        if self.coaching != Coaching::Full || !again {
+        if self.coaching == Coaching::Off || !again {
             return Showing::Itself;
         }
         match idle::idle(content, exchange.input().unwrap_or_default()) {
@@ -139,7 +139,7 @@ impl<'a> Coach<'a> {
 
     /// True if an answer does nothing, so that the model is asked again.
     pub fn asks_again(&self, content: &str) -> bool {
-        let again = self.coaching == Coaching::Full && self.idling.again(content);
+        let again = self.coaching != Coaching::Off && self.idling.again(content);
         if again {
             helped("idle");
         }

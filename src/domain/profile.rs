@@ -100,7 +100,9 @@ pub enum AnswersTo {
 pub enum Coaching {
     /// All the help there is for weak models.
     Full,
-    /// The truth ledger alone: an answer that claims what no record shows is taken back.
+    /// An answer that claims what no record shows is taken back, and one that does nothing (it is
+    /// empty, the person's own words, or the text of a call) is asked for again. Nothing is read
+    /// into an answer, and no lesson is given.
     Truth,
     /// None.
     Off,

@@ -144,15 +144,16 @@ impl ChatClient {
     /// Runs `attempt` until it works or trying again is over.
     #[expect(clippy::disallowed_methods, reason = "the pause is for the peer's sake, in real time")]
     async fn trying<'f, T>(&self, attempt: impl Fn() -> BoxFuture<'f, Result<T, FailedAttempt>>) -> Result<T, ModelError> {
-        let ModelLimits { retries, retry_base: base, longest_pause: longest, .. } = self.limits;
-        let mut failures = 0;
+        let ModelLimits { retries, retry_base: base, longest_pause: longest, first_token: loading, .. } = self.limits;
+        let policy = RetryPolicy { retries, base, longest, loading };
+        let (mut failures, begun) = (0, Instant::now());
         loop {
             match attempt().await {
                 Ok(done) => return Ok(done),
                 Err(failure) => {
                     failures += 1;
                     let told = failure.error.message.clone();
-                    let pause = RetryPolicy { retries, base, longest }.pause(failure, failures, &*self.random)?;
+                    let pause = policy.pause(failure, failures, begun.elapsed(), &*self.random)?;
                     tracing::warn!(attempt = failures, ?pause, "the model request failed, trying again: {}", self.scrub(&told));
                     tokio::time::sleep(pause).await;
                 }

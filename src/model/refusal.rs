@@ -112,6 +112,10 @@ impl RefusingServer<'_> {
                 FailedAttempt::last(Kind::Refused, message)
             }
             429 => later(Kind::RateLimited, format!("{address} gets too many requests from this key ({status}).{detail}")),
+            503 if loads(said) => {
+                let message = format!("The server at {address} still loads its model ({status}).");
+                FailedAttempt { again: Again::Loaded, ..FailedAttempt::last(Kind::Server, message) }
+            }
             408 | 409 | 500.. => later(Kind::Server, format!("{address} has trouble of its own ({status}).{detail}")),
             // The next try is another throw of the dice.
             400 if said.code == "tool_use_failed" => {
@@ -211,6 +215,11 @@ fn overflows(said: &RefusalBody) -> bool {
     let message = said.message.to_ascii_lowercase();
     matches!(said.code.as_str(), "context_length_exceeded" | "exceed_context_size_error")
         || telling.iter().any(|words| message.contains(words))
+}
+
+/// llama.cpp's server says so until its model is loaded: it takes seconds, or minutes from a slow disk.
+fn loads(said: &RefusalBody) -> bool {
+    said.code == "unavailable_error" && said.message == "Loading model"
 }
 
 fn out_of_money(said: &RefusalBody) -> bool {

@@ -19,6 +19,8 @@ pub(super) enum Again {
     Once,
     /// There is one; after this pause if the server named one.
     Later(Option<Duration>),
+    /// There is one as soon as the server has loaded its model.
+    Loaded,
 }
 
 /// A failed attempt.
@@ -61,11 +63,13 @@ pub(super) struct RetryPolicy {
     pub(super) base: Duration,
     /// The longest pause a server may ask for.
     pub(super) longest: Duration,
+    /// How long a server may load its model, from the first attempt on.
+    pub(super) loading: Duration,
 }
 
 impl RetryPolicy {
-    /// The pause before the next attempt after `failures` failed ones, or the error to end with.
-    pub(super) fn pause(&self, failure: FailedAttempt, failures: u32, random: &dyn Random) -> Result<Duration, ModelError> {
+    /// The pause before the next attempt after `failures` failed ones in the time `gone`, or the error to end with.
+    pub(super) fn pause(&self, failure: FailedAttempt, failures: u32, gone: Duration, random: &dyn Random) -> Result<Duration, ModelError> {
         let FailedAttempt { mut error, again, .. } = failure;
         if let Again::Later(asked) = again {
             error.wait = asked;
@@ -76,6 +80,11 @@ impl RetryPolicy {
         };
         match again {
             Again::Never => Err(error),
+            Again::Loaded if gone < self.loading => Ok(self.base * 2),
+            Again::Loaded => {
+                error.message = format!("{} It was waited for: try again when it is there.", error.message);
+                Err(error)
+            }
             Again::Once if failures > 1 => Err(ModelError { message: times(failures), ..error }),
             Again::Later(Some(asked)) if asked > self.longest => {
                 error.message = format!("{} It asks to wait {}: try again then.", error.message, in_words(asked));

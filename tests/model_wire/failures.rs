@@ -49,6 +49,21 @@ async fn three_retries_and_then_a_sentence_that_says_so() {
 }
 
 #[tokio::test]
+async fn a_model_that_is_being_loaded_is_waited_for() {
+    let loading = || {
+        let body = r#"{"error":{"message":"Loading model","type":"unavailable_error","code":503}}"#;
+        refusal("503 Service Unavailable", "content-type: application/json\r\n", body)
+    };
+    let once = ModelLimits { retries: 0, ..limits() };
+    let (outcome, requests) = outcome_of(vec![loading(), good("a")], once).await;
+    assert_eq!((outcome.unwrap().as_str(), requests), ("a", 2));
+    let not_at_all = ModelLimits { first_token: Duration::ZERO, ..once };
+    let (failed, message, requests) = failure_of(vec![loading(), good("a")], not_at_all).await;
+    assert_eq!((failed, requests), (Kind::Server, 1));
+    assert!(message.contains("still loads its model (503). It was waited for"), "{message}");
+}
+
+#[tokio::test]
 async fn refusals_that_trying_cannot_mend_are_not_tried_again() {
     for (status, kind, names) in [
         ("400 Bad Request", Kind::Refused, "400"),

@@ -59,9 +59,10 @@ fn two_answers_that_say_nothing_are_enough() {
 #[test]
 fn what_a_text_is_answered_with_says_how() {
     let call = written_call(GCD).unwrap();
-    let told = |texts: &[&str]| Idling::of(Some(&turn(texts))).told();
+    let told = |texts: &[&str]| Idling::of(Some(&turn(texts))).told(true);
     assert_eq!(told(&[GCD]), None, "the result of the call says it");
     assert!(told(&[GCD, GCD]).unwrap().contains("call `write_capability` first"));
+    assert_eq!(Idling::of(Some(&turn(&[GCD, GCD]))).told(false), None, "there is no such call to be made");
     assert!(
         refusal(&call, &["execute_sql", "write_capability"], true).contains("Your next answer is a call of write_capability")
     );

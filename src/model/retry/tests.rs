@@ -3,12 +3,16 @@
 use super::*;
 use crate::clock::SeededRandom;
 
-const POLICY: RetryPolicy = RetryPolicy { retries: 3, base: Duration::from_millis(500), longest: Duration::from_secs(30) };
+const POLICY: RetryPolicy = RetryPolicy { retries: 3, base: Duration::from_millis(500), longest: Duration::from_secs(30), loading: Duration::from_secs(120) };
 
 fn pause(again: Again, failures: u32) -> Result<Duration, String> {
+    pause_after(again, failures, Duration::from_secs(1))
+}
+
+fn pause_after(again: Again, failures: u32, gone: Duration) -> Result<Duration, String> {
     let error = ModelError::new(ModelErrorKind::Server, "It failed.");
     POLICY
-        .pause(FailedAttempt { error, again, wrote: None, within_stream: false }, failures, &SeededRandom::new(1))
+        .pause(FailedAttempt { error, again, wrote: None, within_stream: false }, failures, gone, &SeededRandom::new(1))
         .map_err(|error| error.message)
 }
 
@@ -26,6 +30,13 @@ fn what_cannot_be_mended_is_not_tried_again_and_what_took_long_only_once() {
     assert_eq!(pause(Again::Never, 1), Err("It failed.".into()));
     assert!(pause(Again::Once, 1).is_ok());
     assert_eq!(pause(Again::Once, 2), Err("It failed. Tried 2 times.".into()));
+}
+
+#[test]
+fn a_model_may_be_loaded_for_two_minutes_however_often_that_is_asked() {
+    let asked = |seconds| pause_after(Again::Loaded, 100, Duration::from_secs(seconds));
+    assert_eq!(asked(119), Ok(Duration::from_secs(1)));
+    assert_eq!(asked(120), Err("It failed. It was waited for: try again when it is there.".into()));
 }
 
 #[test]

@@ -116,3 +116,20 @@ async fn a_claim_without_a_record_reaches_the_phone_with_a_mark() {
     desk.order("good morning").await;
     assert_eq!(desk.heard(2).await, "Good morning.");
 }
+
+#[tokio::test]
+async fn an_answer_that_does_nothing_is_asked_for_once_more() {
+    let desk = Desk::start().await;
+    let order = "Which scripts do you have?";
+    let written = "```json\n{\"name\": \"list_scripts\", \"arguments\": {}}\n```";
+    let answers = [order, "", "<tool_response>\n{\"version\":1}\n</tool_response>", written];
+    for (place, nothing) in answers.into_iter().enumerate() {
+        desk.app.script([text(nothing), text("There are none yet.")]);
+        desk.order(order).await;
+        assert_eq!(desk.heard(place + 1).await, "There are none yet.", "{nothing}");
+    }
+    assert_eq!(desk.states().await, ["COMPLETED"; 4]);
+    desk.app.script([text(order), text(order)]);
+    desk.order(order).await;
+    assert!(desk.heard(5).await.contains("The model gave an empty answer twice"));
+}
