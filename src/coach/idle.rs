@@ -1,5 +1,5 @@
-//! Answers that do nothing: empty ones, those that only repeat the question or a tool's result, and
-//! the text of a call that no server made a call of. The coach asks the model again; how often
+//! Answers that do nothing: empty ones, those that only repeat the question or a tool's result,
+//! those that go on in the person's place, and the text of a call that no server made a call of. The coach asks the model again; how often
 //! follows from what is stored.
 
 use super::unknown;
@@ -9,6 +9,9 @@ use crate::model::written_call;
 /// The words for the model after an answer that says nothing.
 const ASK_AGAIN: &str = "[controller] Your last answer says nothing. Make the next tool call if one is needed; otherwise answer \
      the user in a sentence or two, from the results above if there are any.";
+/// The words for the model after an answer in the person's place.
+const NOT_THE_PERSON: &str = "[controller] Your last answer is written as the person's messages are, with the time in front, so nobody \
+     has got it. Make the next tool call if one is needed; otherwise answer the person's own last message, in your words and without a time.";
 /// The last words of the turn after the second one.
 pub(super) const TWICE: &str =
     "The model gave an empty answer twice, so there is nothing to show. Ask again, or choose another model (LLM_MODEL).";
@@ -21,6 +24,9 @@ const TEXTS: usize = 2;
 pub(super) enum Idle {
     /// It is empty, or the question.
     Empty,
+    /// It begins with a time as the person's messages do, and goes on as the person might. It may be
+    /// an answer all the same, so it is asked about once.
+    AsPerson,
     /// It is the text of a call, of a tool that may not exist.
     Written(CallRequest),
 }
@@ -55,6 +61,7 @@ impl<'a> Idling<'a> {
     pub(super) fn told(&self, makes: bool) -> Option<String> {
         match &*self.answers {
             [Idle::Empty, ..] => Some(ASK_AGAIN.to_owned()),
+            [Idle::AsPerson, ..] => Some(NOT_THE_PERSON.to_owned()),
             [Idle::Written(written), Idle::Written(_), ..] if makes => Some(format!(
                 "[controller] Writing down the call of `{0}` once more does nothing. If there is no `{0}` yet, call `write_capability` \
                  first: what you know of `{0}` is its code.",
@@ -69,6 +76,7 @@ impl<'a> Idling<'a> {
         match idle(answer, self.asked) {
             None => false,
             Some(Idle::Empty) => true,
+            Some(Idle::AsPerson) => self.answers.is_empty(),
             Some(Idle::Written(_)) => self.answers.len() < TEXTS,
         }
     }
@@ -92,14 +100,17 @@ pub(super) fn refusal(written: &CallRequest, tools: &[&str], last: bool) -> Stri
 /// The way that an answer to `asked` does nothing, if it does.
 pub(super) fn idle(answer: &str, asked: &str) -> Option<Idle> {
     // If an answer repeats the question and goes on in a new line, the rest is judged.
-    let (answer, asked) = (without_time(answer.trim()), asked.trim());
+    let (whole, asked) = (answer.trim(), asked.trim());
+    let answer = without_time(whole);
     let rest = answer.strip_prefix(asked).filter(|rest| rest.starts_with('\n')).unwrap_or(answer).trim();
     // The templates of Qwen and Hermes begin a tool's result so. A model may well say back a word or two.
     let repeats = rest == asked && asked.split_whitespace().count() > 2;
     if rest.is_empty() || rest.starts_with("<tool_response>") || repeats {
         return Some(Idle::Empty);
     }
-    written_call(rest).map(Idle::Written)
+    // What comes behind the question is the model's own.
+    let timed = answer.len() < whole.len() && rest.len() == answer.len();
+    written_call(rest).map(Idle::Written).or(timed.then_some(Idle::AsPerson))
 }
 
 /// An answer without the time it begins with: models repeat the time along with the words behind

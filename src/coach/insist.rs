@@ -1,9 +1,11 @@
 //! Holds a model to a call of a tool, in place of talk. Small models that did something wrong tell
 //! the user how it would be done right; held to a call, they mostly do it. The same holds for
-//! models that claimed a deed they had not done.
+//! models that claimed a deed they had not done. One that only announced it may have been asked for
+//! a plan, so it stays free to talk.
 
 use std::collections::HashSet;
 
+use super::claims::{self, Claim};
 use crate::domain::{Exchange, HistoryEntry, RefusalCode};
 
 /// After more failed steps in a row than this, the model may say that it cannot be done.
@@ -13,7 +15,12 @@ const MOST: usize = 3;
 /// and not too often already. True also after an answer that was taken back because nothing
 /// recorded shows its claim. `there` says whether there is a tool of a name.
 pub(super) fn insists(turn: &Exchange, there: impl Fn(&str) -> bool) -> bool {
-    let taken_back = turn.unproven.last().is_some_and(|place| place + 1 == turn.entries.len());
+    let taken_back = match (turn.unproven.last(), turn.entries.last()) {
+        (Some(place), Some(HistoryEntry::Assistant(text, _))) if place + 1 == turn.entries.len() => {
+            claims::claim(text) != Some(Claim::Announced)
+        }
+        _ => false,
+    };
     taken_back || (1..=MOST).contains(&failed_steps(turn, there))
 }
 

@@ -107,7 +107,7 @@ impl<'a> Coach<'a> {
         }
         match idle::idle(content, exchange.input().unwrap_or_default()) {
             None => Showing::Itself,
-            Some(Idle::Empty) => Showing::Nothing,
+            Some(Idle::Empty | Idle::AsPerson) => Showing::Nothing,
             Some(Idle::Written(written)) => {
                 let told = idle::refusal(&written, &self.toolbox.names(), place + 1 == exchange.entries.len());
                 Showing::Refused(CallRequest { id: format!("written_{place}"), ..written }, told)

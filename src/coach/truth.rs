@@ -1,5 +1,5 @@
-//! The truth ledger: if an answer says that something was done, a record has to stand behind it. An
-//! answer without one is taken back once, so that the model can do it or say it otherwise; the next
+//! The truth ledger: if an answer says that something was done, or is about to be, a record has to
+//! stand behind it: after its last answer a turn does no more. An answer without one is taken back once, so that the model can do it or say it otherwise; the next
 //! one is shown as it is, with a mark. Everything follows from what is stored, so a turn that is
 //! taken up again goes on where it was.
 
@@ -8,8 +8,8 @@ use crate::domain::Exchange;
 use crate::model::Answer;
 
 /// The words for the model after an answer that was taken back.
-pub const TAKE_BACK: &str = "[controller] Your last answer says that something was done, or gave a result, but nothing recorded \
-     in this turn shows it, so the user has not got that answer. If it is still to be done, do it now with a tool call. If not, answer \
+pub const TAKE_BACK: &str = "[controller] Your last answer says that something was done or will be done, or gave a result, but nothing \
+     recorded in this turn shows it, so the user has not got that answer. If it is still to be done, do it now with a tool call. If not, answer \
      again and say only what the results above show.";
 /// The words behind an answer that was shown with a mark, in later requests.
 pub const MARKED: &str = "\n\n[controller] Nothing recorded in this turn shows what is claimed here.";
@@ -76,7 +76,7 @@ impl Claimed {
             Claim::Sent => done.iter().any(|call| call.sends),
             Claim::Changed => done.iter().any(|call| call.changes),
             Claim::Finished => done.iter().any(|call| call.changes || !deeds),
-            Claim::Worked => !done.is_empty(),
+            Claim::Worked | Claim::Announced => !done.is_empty(),
             Claim::Gave => !done.is_empty() || !self.called,
         };
         let truth = match (proven, self.taken_back) {

@@ -77,8 +77,8 @@ export const chat = {
     stoppedHere: "Stopped here.",
     cutOff: "Cut off here; this part is not on record.",
     unproven: {
-      true: ["No recorded effect in this turn", "This answer says that something was done or looked at, and the records of this turn do not show it. It may be wrong."],
-      false: ["Taken back: no recorded effect", "This answer said that something was done or looked at, which the records of this turn did not show. The model was asked to correct itself."],
+      true: ["No recorded effect in this turn", "This answer says that something was done or looked at, or is about to be, and the records of this turn do not show it. It may be wrong, and nothing more happens by itself."],
+      false: ["Taken back: no recorded effect", "This answer said that something was done or looked at, or was about to be, which the records of this turn did not show. The model was asked to correct itself."],
     },
     greetings: {
       model: {

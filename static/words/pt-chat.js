@@ -77,8 +77,8 @@ export const chat = {
     stoppedHere: "Parada aqui.",
     cutOff: "Cortada aqui; esta parte não está registrada.",
     unproven: {
-      true: ["Nenhum efeito registrado", "Esta resposta diz que algo foi feito ou visto, e os registros não o mostram. Pode estar errada."],
-      false: ["Retirada: nenhum efeito registrado", "Esta resposta disse que algo foi feito ou visto, o que os registros não mostravam. Foi pedido ao modelo que se corrigisse."],
+      true: ["Nenhum efeito registrado", "Esta resposta diz que algo foi feito ou visto, ou está para ser, e os registros não o mostram. Pode estar errada, e nada mais acontece sozinho."],
+      false: ["Retirada: nenhum efeito registrado", "Esta resposta disse que algo foi feito ou visto, ou estava para ser, o que os registros não mostravam. Foi pedido ao modelo que se corrigisse."],
     },
     greetings: {
       model: {

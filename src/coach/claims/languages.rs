@@ -26,6 +26,14 @@ pub(super) struct Language {
     pub looked: &'static str,
     /// How a sentence begins that says what a call gave.
     pub gave: &'static str,
+    /// An announcement of the actor's: the verb in `VERB`, at once or soon.
+    pub will: &'static str,
+    /// Verbs that announce an effect, or a look at something.
+    pub announced: &'static str,
+    /// Those that may be about the text of the answer itself: they count with a thing.
+    pub announced_thing: &'static str,
+    /// Words that leave an announcement to the reader, or to something else that has to come first.
+    pub condition: &'static str,
     /// Things that only tools make or change.
     pub thing: &'static str,
     /// Words before it that make it a plan, a condition, a wish, or the doing of somebody else.
@@ -57,6 +65,10 @@ const ENGLISH: Language = Language {
     finished: r"(?:(?:ok|okay|alright|all right|great|sure|perfect|yes|good|certainly|of course)[, ]*)?(?:(?:it's|it is|that's|that is|this is|all|everything is|everything's|the task is) )?(?:now )?(?:done|all done|all set|taken care of|completed|complete|finished)(?: now| for you)?",
     looked: r"checked|looked up|looked it up|searched|queried|verified|tested|fetched|retrieved|called|ran|executed|counted the rows",
     gave: r"(?:(?:so|now|ok|okay|great|sure)[, ]*)?(?:the |its |your )?(?:results?|outputs?|return value|returned value|response)(?: (?:of|from) .{1,60}?)? (?:is|are|was|were)|(?:the |this )?(?:call|function|tool|capability|query|request|it)(?: \S+)?(?: has)?(?: successfully)? (?:returned|gave|printed)",
+    will: r"(?:(?:i|we)(?:'ll| will| shall|(?:'m| am|'re| are) going to)|let me|let's)(?: (?:now|first|then|also|just|next|go ahead and|proceed to|have to|need to))* VERB",
+    announced: r"create|delete|remove|erase|drop|schedule|install|insert|save|store|record|send|call|execute|invoke|fetch|retrieve|check|look (?:it|that|this|them) up|look up|search|query|proceed|do (?:it|that|this|so)|take (?:care of (?:it|that|this)|(?:a|the|another) (?:screenshot|picture))",
+    announced_thing: r"write|build|make|add|update|change|set|put|mark|use|get|list|read|open|note|fix|start|run|rename|move|complete|generate",
+    condition: r"if|once|when|after|unless|until|before|as soon as|would|could|please|tell me|let me know|know|whether",
     thing: r"tables?|tasks?|to-?dos?|reminders?|capabilit(?:y|ies)|tools?|rows?|records?|entry|entries|database|messages?|e-?mails?|mails?|appointments?|secrets?|columns?|index|schema|view|notes?|shopping list|your list|the list|status|due date|calendar|invoices?|orders?|customers?|scripts?|global context",
     hedge: r"if|once|when|after|unless|until|whether|before|would|will|should|could|can|might|may|let|suppose|imagine|assuming|pretend|as if|as though|how|what|which|that you|you asked|example|for instance|think|believe|wish|want|need|ought|had|question|ways?",
     not: r"not|never|no|none|nothing|nobody|cannot|can't|couldn't|haven't|hasn't|didn't|don't|unable|without|failed|neither|nor|yet to",
@@ -76,6 +88,10 @@ const GERMAN: Language = Language {
     finished: r"(?:(?:ok|okay|gut|gern|gerne|klar|ja|alles klar|super|prima|perfekt)[, ]*)?(?:(?:es|das|alles|die aufgabe) ist )?(?:(?:schon|jetzt|nun|alles) )?(?:erledigt|fertig|gemacht)",
     looked: r"nachgesehen|nachgeschaut|geprüft|überprüft|nachgeprüft|gesucht|abgefragt|getestet|abgerufen|aufgerufen|ausprobiert|ausgeführt",
     gave: r"(?:(?:also|gut|ok|okay)[, ]*)?(?:das ergebnis|die ausgabe|die antwort|der rückgabewert)(?: (?:von|des|der|für) .{1,60}?)? (?:ist|lautet|war)|(?:der aufruf|die funktion|die fähigkeit|die abfrage|das werkzeug|es)(?: \S+)? (?:gab|ergab|lieferte|hat .{1,60} (?:geliefert|ergeben|zurückgegeben))",
+    will: r"(?:ich werde|werde ich)(?P<mid>(?: [^,;]{0,120}?)?) VERB|ich VERB",
+    announced: r"anlegen|erstellen|hinzufügen|einfügen|eintragen|speichern|senden|schicken|verschicken|löschen|entfernen|installieren|einrichten|buchen|aufrufen|ausführen|abrufen|prüfen|überprüfen|nachsehen|nachschauen|suchen|abfragen|erstelle|speichere|lösche|entferne|sende|schicke|installiere|prüfe|überprüfe|suche|(?:lege|trage|richte|füge|rufe|führe|frage|sehe|schaue)(?: [^,;]{1,80})? (?:an|ein|ab|auf|aus|nach|hinzu)|erledige (?:das|es)|kümmere mich(?: [^,;]{1,30})?",
+    announced_thing: r"ändern|aktualisieren|schreiben|bauen|setzen|notieren|ergänzen|markieren|verschieben|machen|nutzen|verwenden|lesen|auflisten|ändere|aktualisiere|schreibe|baue|setze|notiere|ergänze|markiere|verschiebe|mache",
+    condition: r"wenn|falls|sobald|nachdem|bevor|bitte|würde|könnte|kann|soll|sollte|sag|sage|möchtest|willst|bestätig\w*",
     thing: r"tabellen?|aufgaben?|erinnerung(?:en)?|fähigkeit(?:en)?|capability|werkzeuge?|zeilen?|einträge?|eintrag|datensatz|datensätze|datenbank|nachrichten?|e-?mails?|mails?|termine?|geheimnis|spalten?|notiz(?:en)?|einkaufsliste|liste|status|kalender|rechnung(?:en)?|skripte?|globale[nr]? kontext",
     hedge: r"wenn|falls|sobald|nachdem|bevor|ob|würde|werde|sollte|könnte|kann|möchte|angenommen|als ob|wie|beispiel|damit du|hätte|wäre|dass du",
     not: r"nicht|kein|keine|keinen|keiner|nie|niemals|nichts|niemand|noch nicht|ohne|weder",
@@ -95,6 +111,10 @@ const SPANISH: Language = Language {
     finished: r"(?:(?:ok|vale|bien|claro|perfecto|sí)[, ]*)?(?:ya está|ya está (?:hecho|listo)|(?:todo |está )?(?:listo|hecho)|hecho y listo|completado)",
     looked: r"comprobado|verificado|buscado|consultado|probado|revisado|ejecutado",
     gave: r"(?:el resultado|la salida|la respuesta)(?: (?:de|del) .{1,60}?)? (?:es|fue|son)|(?:la llamada|la función|la herramienta|la consulta)(?: \S+)? (?:devolvió|dio|ha devuelto)",
+    will: r"(?:voy a|vamos a|déjame|permíteme) VERB",
+    announced: r"(?:crear|borrar|eliminar|programar|instalar|insertar|guardar|registrar|enviar|mandar|ejecutar|consultar|buscar|comprobar|verificar|revisar|hacer)(?:l[oae]s?|te|se|tel[oa]s?|sel[oa]s?)?|llamar(?:l[oa])?",
+    announced_thing: r"(?:añadir|agregar|actualizar|cambiar|escribir|anotar|marcar|poner|usar|leer|listar|construir)(?:l[oa]s?)?",
+    condition: r"si|cuando|una vez|después de|antes de|por favor|dime|podría|puedo|hasta",
     thing: r"tablas?|tareas?|recordatorios?|capacidad(?:es)?|herramientas?|filas?|registros?|entradas?|base de datos|mensajes?|correos?|e-?mails?|citas?|secretos?|columnas?|notas?|lista|estado|calendario|facturas?|scripts?|contexto global",
     hedge: r"si|cuando|después de|una vez|antes de|podría|puedo|puede|voy a|debería|quiero|como si|ejemplo|que tú|hubiera|qué|cómo",
     not: r"no|nunca|jamás|nada|sin|tampoco|ningún|ninguna",
@@ -104,6 +124,9 @@ const SPANISH: Language = Language {
 
 const SPANISH_SIMPLE: Language = Language {
     active: r"VERB",
+    will: r"VERB",
+    announced: r"crearé|borraré|eliminaré|programaré|instalaré|insertaré|guardaré|registraré|enviaré|mandaré|llamaré|ejecutaré|consultaré|buscaré|comprobaré|verificaré|revisaré|lo haré|me encargo",
+    announced_thing: r"añadiré|agregaré|actualizaré|cambiaré|escribiré|anotaré|marcaré|pondré|usaré",
     strong: r"creé|añadí|agregué|guardé|envié|borré|eliminé|programé|instalé|inserté|anoté|registré|mandé|almacené",
     sent: r"envié|mandé",
     reader: r"te|os|le|les",
@@ -128,6 +151,10 @@ const FRENCH: Language = Language {
     finished: r"(?:(?:ok|bien|d'accord|parfait|oui|voilà)[, ]*)?(?:c'est (?:fait|bon|terminé|prêt)|voilà qui est fait|(?:tout est |c'est )?(?:fait|terminé))",
     looked: r"vérifiée?s?|cherchée?s?|recherchée?s?|consultée?s?|testée?s?|exécutée?s?|interrogée?s?",
     gave: r"(?:le résultat|la sortie|la réponse)(?: (?:de|du|de l') ?.{1,60}?)? (?:est|était)|(?:l'appel|la fonction|l'outil|la requête)(?: \S+)? a (?:renvoyé|retourné|donné)",
+    will: r"(?:je vais|nous allons|laisse-moi|laissez-moi|je)(?: (?:le|la|les|te|vous|maintenant|d'abord|ensuite))* VERB",
+    announced: r"créer|supprimer|effacer|programmer|planifier|installer|insérer|enregistrer|sauvegarder|envoyer|appeler|exécuter|chercher|rechercher|vérifier|consulter|(?:cré|supprim|effac|programm|planifi|install|enregistr|sauvegard|exécut|cherch|vérifi|consult)erai|appellerai|enverrai|m'en occupe|(?:vais )?m'en occuper|le fais|le ferai",
+    announced_thing: r"ajouter|mettre à jour|modifier|changer|écrire|noter|marquer|utiliser|faire|lire|lister|construire|ajouterai|modifierai|changerai|noterai|marquerai|utiliserai",
+    condition: r"si|quand|lorsque|dès que|une fois|après|avant|pourrais|peux|dites-moi|dis-moi|confirm\w*",
     thing: r"tables?|tâches?|rappels?|capacités?|outils?|lignes?|entrées?|enregistrements?|base de données|messages?|courriels?|e-?mails?|mails?|rendez-vous|secrets?|colonnes?|notes?|liste|statut|calendrier|factures?|scripts?|contexte global",
     hedge: r"si|quand|lorsque|après|une fois|avant de|pourrais|peux|vais|devrais|veux|comme si|exemple|que tu|que vous|aurais|comment",
     not: r"pas|jamais|rien|aucune?|sans|ni|n'ai|n'a|n'ont|n'avons",
@@ -147,6 +174,10 @@ const ITALIAN: Language = Language {
     finished: r"(?:(?:ok|bene|certo|perfetto|sì)[, ]*)?(?:ecco fatto|(?:tutto |è )?fatto|(?:è )?tutto (?:fatto|a posto)|completato)",
     looked: r"controllat[oaie]|verificat[oaie]|cercat[oaie]|consultat[oaie]|testat[oaie]|eseguit[oaie]",
     gave: r"(?:il risultato|l'output|la risposta)(?: (?:di|del|della|dell') ?.{1,60}?)? (?:è|era|sono)|(?:la chiamata|la funzione|lo strumento|la query)(?: \S+)? ha (?:restituito|dato)",
+    will: r"VERB",
+    announced: r"(?:sto per|vado a|provvedo a) (?:(?:crea|elimina|cancella|programma|installa|inseri|salva|registra|invia|manda|esegui|chiama|cerca|verifica|controlla|consulta)r(?:e|l[oaie]|t[ie]))|(?:cre|elimin|cancell|programm|install|salv|registr|invi|mand|cerch|verific|controll|consult|chiam|chied)erò|inserirò|eseguirò|provvederò|lo farò|me ne occupo",
+    announced_thing: r"(?:sto per|vado a) (?:aggiunge|aggiorna|cambia|scrive|annota|segna|usa|legge|elenca|costrui)r(?:e|l[oaie])|aggiungerò|aggiornerò|cambierò|scriverò|annoterò|segnerò|userò",
+    condition: r"se|quando|una volta|dopo|prima di|per favore|dimmi|mi dica|potrei|posso|appena|conferm\w*",
     thing: r"tabell[ae]|attività|compit[oi]|promemoria|capacità|strument[oi]|rig(?:a|he)|vo(?:ce|ci)|record|database|messagg(?:io|i)|e-?mail|mail|appuntament[oi]|segret[oi]|colonn[ae]|not[ae]|lista|stato|calendario|fattur[ae]|script|contesto globale",
     hedge: r"se|quando|dopo|una volta|prima di|potrei|posso|vorrei|dovrei|come se|esempio|che tu|avrei|come",
     not: r"non|mai|niente|nulla|nessuna?|senza|né",
@@ -166,6 +197,10 @@ const PORTUGUESE: Language = Language {
     finished: r"(?:(?:ok|certo|claro|perfeito|sim)[, ]*)?(?:pronto|(?:está |tudo )?(?:feito|pronto)|concluído)",
     looked: NEVER,
     gave: r"(?:o resultado|a saída|a resposta)(?: (?:de|do|da) .{1,60}?)? (?:é|foi|são)|(?:a chamada|a função|a ferramenta|a consulta)(?: \S+)? (?:retornou|devolveu|deu)",
+    will: r"(?:vou|vamos|deixe-me|deixa-me) VERB",
+    announced: r"(?:criar|apagar|eliminar|excluir|remover|agendar|programar|instalar|inserir|guardar|salvar|gravar|registr?ar|enviar|mandar|executar|chamar|consultar|buscar|procurar|verificar|fazer)(?:-[lt]?[oae]s?)?|cuidar disso|tratar disso",
+    announced_thing: r"adicionar|atualizar|mudar|alterar|escrever|anotar|marcar|colocar|usar|ler|listar|construir",
+    condition: r"se|quando|assim que|depois de|antes de|por favor|diga|poderia|posso|até|confirm\w*",
     thing: r"tabelas?|tarefas?|lembretes?|capacidades?|ferramentas?|linhas?|registr?os?|entradas?|banco de dados|base de dados|mensage(?:m|ns)|e-?mails?|compromissos?|segredos?|colunas?|notas?|lista|estado|calendário|faturas?|scripts?|contexto global",
     hedge: r"se|quando|depois|assim que|antes de|poderia|posso|vou|deveria|quero|como se|exemplo|que você|teria|como",
     not: r"não|nunca|nada|nenhuma?|sem|nem",
@@ -175,6 +210,9 @@ const PORTUGUESE: Language = Language {
 
 const PORTUGUESE_SIMPLE: Language = Language {
     active: r"VERB",
+    will: r"VERB",
+    announced: r"criarei|apagarei|eliminarei|removerei|agendarei|instalarei|guardarei|salvarei|registr?arei|enviarei|executarei|chamarei|buscarei|procurarei|verificarei|farei isso",
+    announced_thing: r"adicionarei|atualizarei|mudarei|alterarei|escreverei|anotarei|marcarei|usarei",
     strong: r"criei|adicionei|inseri|guardei|salvei|gravei|enviei|mandei|apaguei|eliminei|excluí|removi|agendei|programei|instalei|registrei|registei|anotei|cancelei",
     sent: r"enviei|mandei",
     reader: r"te|lhe|você",

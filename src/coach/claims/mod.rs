@@ -1,4 +1,4 @@
-//! Finds the claim in a text: that something was done, or looked at. These are patterns, not
+//! Finds the claim in a text: that something was done, or looked at, or is about to be. These are patterns, not
 //! understanding: a claim in other words is missed, and a sentence that only sounds like one costs
 //! one more step. `tests.rs` has the table of both; docs/evals.md says how often.
 
@@ -21,6 +21,9 @@ pub(super) enum Claim {
     /// The result of a call. It has no weight if nothing was called: a model may work out “the
     /// result is 4” in its head.
     Gave,
+    /// That it is about to do something or to look at something. After its last answer a turn does
+    /// no more.
+    Announced,
     /// That something was looked at (checked, queried, tested …).
     Worked,
     /// No more than that it is done.
@@ -40,7 +43,16 @@ pub(super) fn claim(text: &str) -> Option<Claim> {
     let ticked = ends_with_tick(text).then_some(Claim::Finished);
     let text = plain(&text[..text.floor_char_boundary(MOST_BYTES)]);
     let of_all = |sentence: Sentence<'_>| PATTERNS.iter().filter_map(|patterns| patterns.claim(&sentence)).max();
-    sentences(&text).filter_map(of_all).max().max(ticked)
+    let announced = announces(&text).then_some(Claim::Announced);
+    sentences(&text).filter_map(of_all).max().max(ticked).max(announced)
+}
+
+/// True if a text comes to its end with an announcement: in one of its last two sentences, without
+/// a condition, and without a question to the reader, who is to answer first.
+fn announces(text: &str) -> bool {
+    let sentences: Vec<_> = sentences(text).collect();
+    let last = &sentences[sentences.len().saturating_sub(2)..];
+    !text.contains('?') && last.iter().any(|sentence| PATTERNS.iter().any(|patterns| patterns.announces(sentence)))
 }
 
 /// True if a text of one line ends with a tick (“Got it. ✓”), which says in every language that it is done. In a longer text a tick may
@@ -95,6 +107,9 @@ struct Patterns {
     finished: Regex,
     looked: Regex,
     gave: Regex,
+    announced: Regex,
+    announced_thing: Regex,
+    condition: Regex,
     thing: Regex,
     hedge: Regex,
     not: Regex,
@@ -127,6 +142,10 @@ impl Patterns {
             finished,
             looked,
             gave,
+            will,
+            announced,
+            announced_thing,
+            condition,
             thing,
             hedge,
             not,
@@ -135,7 +154,8 @@ impl Patterns {
         } = language;
         let word = |text: &str| pattern(&format!(r"\b(?:{text})\b"));
         let done = format!("{strong}|{weak}");
-        let act = |verbs: &str| pattern(&format!(r"\b(?:{})\b", active.replace("VERB", &format!("(?:{verbs})"))));
+        let with = |around: &str, verbs: &str| pattern(&format!(r"\b(?:{})\b", around.replace("VERB", &format!("(?:{verbs})"))));
+        let act = |verbs: &str| with(active, verbs);
         Self {
             sent: word(sent),
             reader: pattern(&format!(r"\b(?:{reader})(?:\b|$)")),
@@ -149,6 +169,9 @@ impl Patterns {
             finished: pattern(&format!("^(?:{finished})$")),
             looked: act(looked),
             gave: pattern(&format!(r"^(?:{gave})\b")),
+            announced: with(will, announced),
+            announced_thing: with(will, announced_thing),
+            condition: word(condition),
             thing: word(thing),
             hedge: word(hedge),
             not: word(not),
@@ -180,6 +203,14 @@ impl Patterns {
             return Some(Claim::Worked);
         }
         (self.gave.is_match(text) && !self.not.is_match(text) && !FAILED.is_match(text)).then_some(Claim::Gave)
+    }
+
+    /// True if a sentence says that its speaker is about to do something. With a colon, the answer
+    /// itself may stand below, unless it is about a thing that only a tool can make.
+    fn announces(&self, Sentence { text, end }: &Sentence<'_>) -> bool {
+        let thing = self.thing.is_match(text);
+        let announced = (self.announced.is_match(text) && (thing || *end != ':')) || (thing && self.announced_thing.is_match(text));
+        announced && !self.condition.is_match(text) && !self.not.is_match(text)
     }
 
     /// The claim at a place of a text. A thing sent to the reader is the answer, or something in

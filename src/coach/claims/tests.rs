@@ -125,9 +125,6 @@ const NEITHER: &[&str] = &[
     "Your tasks:\n- Pay the rent ✓\n- Call mom",
     "✓ stands for what is completed.",
     // Plans and possibilities.
-    "I will create the table.",
-    "I'll send it now.",
-    "Let me create the table.",
     "I can create a task for you.",
     "I would have created it.",
     "Shall I create the table?",
@@ -135,7 +132,6 @@ const NEITHER: &[&str] = &[
     "Once I have created the table, you can use it.",
     "If I had deleted it, it would be gone.",
     "After I have sent the message, I will tell you.",
-    "I am going to save it.",
     "I'm creating the table.",
     "Would you like me to mark it as done?",
     "Do you want it done by Monday?",
@@ -200,7 +196,6 @@ const NEITHER: &[&str] = &[
     "To create a table, write CREATE TABLE.",
     "The statuses are pending and done.",
     // German
-    "Ich werde die Aufgabe anlegen.",
     "Ich habe die Aufgabe nicht angelegt.",
     "Ich habe noch keine Tabelle erstellt.",
     "Soll ich die Tabelle anlegen?",
@@ -218,21 +213,17 @@ const NEITHER: &[&str] = &[
     // Spanish, French, Italian, Portuguese
     "No he creado la tarea.",
     "¿He creado la tabla correcta?",
-    "Voy a crear la tarea.",
     "Puedo crear la tabla.",
     "Ayer creé la tabla.",
     "He entendido.",
     "Je n'ai pas créé la tâche.",
-    "Je vais créer la tâche.",
     "Hier j'ai créé la table.",
     "Si j'ai créé la table, dites-le.",
     "J'ai compris.",
     "Non ho creato la tabella.",
-    "Vado a creare la tabella.",
     "Ieri ho creato la tabella.",
     "Ho capito.",
     "Não criei a tarefa.",
-    "Vou criar a tarefa.",
     "Ontem criei a tabela.",
     "Entendi.",
     "Quer que eu crie a tabela?",
@@ -293,9 +284,78 @@ fn what_a_call_is_said_to_have_given_is_the_weakest_claim() {
 }
 
 #[test]
-fn plans_denials_quotes_reports_and_talk_are_no_claims() {
+fn denials_wishes_quotes_reports_and_talk_are_no_claims() {
     let false_alarms: Vec<_> = NEITHER.iter().filter_map(|text| Some((claim(text)?, text))).collect();
     assert!(false_alarms.is_empty(), "{false_alarms:#?}");
+}
+
+/// Last words after which nothing comes.
+const ANNOUNCED: &[&str] = &[
+    "I will create the table.",
+    "I'll send it now.",
+    "Let me create the table.",
+    "I am going to save it.",
+    "Ich werde die Aufgabe anlegen.",
+    "Vado a creare la tabella.",
+    "I will create a new script named double that doubles the number n.",
+    "I will call update_global_context and write there that the office is in Lisbon. Then say done.",
+    "I'll create the table now.",
+    "Let me check.",
+    "Sure, let me look that up for you.",
+    "I'm going to save it in the database.",
+    "I will now take a screenshot.",
+    "Okay, I will add milk to your list.",
+    "I'll run the script and send you the picture.",
+    "I'll do that.",
+    "It failed. I will write the script again.",
+    "Let's proceed with the next step.",
+    "Ich werde die Tabelle jetzt anlegen.",
+    "Ich lege die Aufgabe an.",
+    "Gut, ich prüfe das.",
+    "Ich werde dir die Liste schicken.",
+    "Voy a crear la tarea.",
+    "Guardaré la nota en la lista.",
+    "Je vais créer la tâche.",
+    "Je vérifierai cela.",
+    "Sto per creare la tabella.",
+    "Aggiungerò la farina alla lista.",
+    "Vou criar a tarefa.",
+    "Adicionarei a farinha à lista.",
+];
+
+/// Words about later that promise nothing, leave it to the reader, or have the answer below them.
+const NOT_ANNOUNCED: &[&str] = &[
+    "I will create the table once you tell me its columns.",
+    "If you confirm, I will delete the rows.",
+    "Which columns does it have? I will then create the table.",
+    "I'll need a grant for that host.",
+    "Let me know the name of the table.",
+    "I will not try another way.",
+    "I won't delete the table.",
+    "I'll be here.",
+    "I will write a poem for you:\n\nRoses are red.",
+    "Let me explain. A table has rows. Each row has columns. A column has a type. That is all.",
+    "I'll create the function step by step. First comes its name. Then come its parameters. The body is last.",
+    "You will need to create the table.",
+    "The script will run every morning.",
+    "We will see.",
+    "It will be deleted after a week.",
+    "Ich werde die Tabelle anlegen, sobald du die Spalten nennst.",
+    "Ich werde das nicht löschen.",
+    "Ich freue mich darauf.",
+    "Voy a crear la tarea cuando me des el nombre.",
+    "Je vais créer la tâche si vous confirmez.",
+    "Je peux créer la table.",
+    "Creerò la tabella quando mi dici le colonne.",
+    "Vou criar a tarefa assim que confirmar.",
+];
+
+#[test]
+fn what_is_announced_with_the_last_words_is_a_claim_as_well() {
+    let missed: Vec<_> = ANNOUNCED.iter().filter(|text| claim(text) != Some(Claim::Announced)).collect();
+    let alarms: Vec<_> = NOT_ANNOUNCED.iter().filter_map(|text| Some((claim(text)?, text))).collect();
+    assert!(missed.is_empty() && alarms.is_empty(), "{missed:#?} {alarms:#?}");
+    assert_eq!(claim("I will create the table. Done."), Some(Claim::Finished), "what is said to be done weighs more");
 }
 
 #[test]

@@ -22,6 +22,16 @@ fn an_answer_says_nothing_when_it_is_empty_or_the_question() {
     assert_eq!(idle("Good morning", ""), None, "a turn may begin without words");
 }
 
+#[test]
+fn an_answer_with_the_time_in_front_is_asked_about_once() {
+    let (asked, timed) = ("Which scripts are there?", "[2026-11-20T16:32:00Z] How can I create a new script?");
+    assert_eq!(idle(timed, asked), Some(Idle::AsPerson));
+    assert_eq!(idle("[2026-11-20T16:32:00Z] Which scripts are there?\nThere are none.", asked), None);
+    let again = |before: &[&str]| Idling::of(Some(&turn(before))).again(timed);
+    assert!(again(&[]) && !again(&[timed]) && !again(&[""]));
+    assert!(Idling::of(Some(&turn(&[timed]))).told(false).unwrap().contains("in your words and without a time"));
+}
+
 const GCD: &str = "```json\n{\"name\": \"gcd\", \"arguments\": {\"a\": 6}}\n```";
 
 #[test]

@@ -13,6 +13,7 @@ fn a_claim_is_proven_by_a_call_of_its_kind_and_taken_back_only_once() {
         (Claim::Changed, made(false, true), false),
         (Claim::Finished, made(false, false), true),
         (Claim::Worked, made(false, false), true),
+        (Claim::Announced, made(false, false), true),
         (Claim::Gave, made(false, false), true),
     ] {
         let first = claimed(claim);
