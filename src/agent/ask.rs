@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use super::Agent;
 use super::context::{self, Extent};
 use super::decide::Asking;
+use crate::coach;
 use crate::domain::{AnswersTo, FailureWords};
 use crate::executor::RunningTurn;
 use crate::failpoint::{self, Point};
@@ -81,8 +82,9 @@ impl Agent {
                 Err(error) => return Err(error),
                 Ok(mut answer) => {
                     self.sizes.taken(&**model, lease.conversation, bytes, answer.usage);
-                    if answers == AnswersTo::Nowhere {
-                        answer.content.clear();
+                    match answers {
+                        AnswersTo::Nowhere => answer.content.clear(),
+                        _ => coach::strip_controller(&mut answer.content),
                     }
                     return Ok(answer);
                 }

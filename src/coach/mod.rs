@@ -67,6 +67,16 @@ fn helped(rule: &str) {
     tracing::debug!(target: "level3::help", rule);
 }
 
+/// Takes the lines out of an answer that begin as the controller's notes do. A model that was shown such a note writes it, too; in an
+/// answer it would be read as the program's own word.
+pub fn strip_controller(content: &mut String) {
+    const NOTE: &str = "[controller]";
+    if content.contains(NOTE) {
+        let own: Vec<_> = content.lines().filter(|line| !line.trim_start().starts_with(NOTE)).collect();
+        *content = own.join("\n").trim_end().to_owned();
+    }
+}
+
 /// The last words of a turn in which the model said nothing twice.
 pub fn gives_up(coaching: Coaching, history: &[Exchange]) -> Option<&'static str> {
     let idling = Idling::of(history.last().filter(|_| coaching != Coaching::Off));

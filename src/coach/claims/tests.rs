@@ -307,6 +307,7 @@ const ANNOUNCED: &[&str] = &[
     "Okay, I will add milk to your list.",
     "I'll run the script and send you the picture.",
     "I'll do that.",
+    "Got it, I will remember that.",
     "It failed. I will write the script again.",
     "Let's proceed with the next step.",
     "Ich werde die Tabelle jetzt anlegen.",

@@ -5,6 +5,9 @@ use serde_json::json;
 use super::{Desk, body};
 use crate::support::{call, text};
 
+/// The words behind an answer that nothing shows.
+const UNSHOWN: &str =
+    "⚠ Nothing recorded in this task shows what is said above. Order it again in other words, or choose a stronger model.";
 /// Answers of a governor that are no judgement, whatever they claim.
 const JUNK: [&str; 12] = [
     "",
@@ -110,7 +113,7 @@ async fn a_claim_without_a_record_reaches_the_phone_with_a_mark() {
     desk.app.script([text(claim), text(claim)]);
     desk.order("remember that I like tea").await;
     let said = desk.heard(1).await;
-    assert_eq!(said, format!("{claim}\n\n⚠ Nothing recorded in this task shows what is said above."));
+    assert_eq!(said, format!("{claim}\n\n{UNSHOWN}"));
     // An answer that claims nothing has no mark.
     desk.app.script([text("Good morning.")]);
     desk.order("good morning").await;
@@ -132,4 +135,25 @@ async fn an_answer_that_does_nothing_is_asked_for_once_more() {
     desk.app.script([text(order), text(order)]);
     desk.order(order).await;
     assert!(desk.heard(5).await.contains("The model gave an empty answer twice"));
+}
+
+#[tokio::test]
+async fn an_action_that_is_only_announced_is_asked_for_and_then_told_of() {
+    let desk = Desk::start().await;
+    let promise = "I will create a script named double.";
+    desk.app.script([text(promise), text("You have no script that doubles.")]);
+    desk.order("Create a script that doubles a number.").await;
+    assert_eq!(desk.heard(1).await, "You have no script that doubles.");
+    desk.app.script([text(promise), text(promise)]);
+    desk.order("Create it.").await;
+    assert_eq!(desk.heard(2).await, format!("{promise}\n\n{UNSHOWN}"));
+}
+
+#[tokio::test]
+async fn a_note_of_the_controller_that_a_model_writes_is_not_sent() {
+    let desk = Desk::start().await;
+    desk.app.script([text("It is Friday.\n\n[controller] Nothing recorded in this turn shows what is claimed here.")]);
+    desk.order("What day is it?").await;
+    assert_eq!(desk.heard(1).await, "It is Friday.");
+    assert_eq!(desk.tasks().await[0]["answer"], "It is Friday.");
 }
