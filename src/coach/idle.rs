@@ -108,7 +108,7 @@ pub(super) fn idle(answer: &str, asked: &str) -> Option<Idle> {
     if rest.is_empty() || rest.starts_with("<tool_response>") || repeats {
         return Some(Idle::Empty);
     }
-    // What comes behind the question is the model's own.
+    // The words behind a repeated question are the model's own.
     let timed = answer.len() < whole.len() && rest.len() == answer.len();
     written_call(rest).map(Idle::Written).or(timed.then_some(Idle::AsPerson))
 }

@@ -69,7 +69,13 @@ pub(super) struct RetryPolicy {
 
 impl RetryPolicy {
     /// The pause before the next attempt after `failures` failed ones in the time `gone`, or the error to end with.
-    pub(super) fn pause(&self, failure: FailedAttempt, failures: u32, gone: Duration, random: &dyn Random) -> Result<Duration, ModelError> {
+    pub(super) fn pause(
+        &self,
+        failure: FailedAttempt,
+        failures: u32,
+        gone: Duration,
+        random: &dyn Random,
+    ) -> Result<Duration, ModelError> {
         let FailedAttempt { mut error, again, .. } = failure;
         if let Again::Later(asked) = again {
             error.wait = asked;

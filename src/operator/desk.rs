@@ -19,7 +19,8 @@ const TYPING: TimeDelta = TimeDelta::seconds(10);
 /// The most characters of an answer. The channel cuts it into parts.
 const MOST_ANSWER: usize = 20_000;
 /// The words behind an answer that says that something was done or will be, if nothing recorded in the task shows it.
-const UNPROVEN: &str = "⚠ Nothing recorded in this task shows what is said above. Order it again in other words, or choose a stronger model.";
+const UNPROVEN: &str =
+    "⚠ Nothing recorded in this task shows what is said above. Order it again in other words, or choose a stronger model.";
 
 /// The desk.
 pub(super) struct Desk {

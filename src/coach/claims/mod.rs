@@ -209,7 +209,8 @@ impl Patterns {
     /// itself may stand below, unless it is about a thing that only a tool can make.
     fn announces(&self, Sentence { text, end }: &Sentence<'_>) -> bool {
         let thing = self.thing.is_match(text);
-        let announced = (self.announced.is_match(text) && (thing || *end != ':')) || (thing && self.announced_thing.is_match(text));
+        let announced =
+            (self.announced.is_match(text) && (thing || *end != ':')) || (thing && self.announced_thing.is_match(text));
         announced && !self.condition.is_match(text) && !self.not.is_match(text)
     }
 

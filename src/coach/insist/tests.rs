@@ -11,7 +11,8 @@ fn step(tool: &str, refusal: Option<RefusalCode>) -> [HistoryEntry; 2] {
 fn insisted(steps: &[[HistoryEntry; 2]], after: Option<HistoryEntry>) -> bool {
     let begin = HistoryEntry::User("u".into(), chrono::DateTime::UNIX_EPOCH);
     let entries: Vec<_> = [begin].into_iter().chain(steps.iter().flatten().cloned()).chain(after).collect();
-    let unproven = entries.iter().position(|entry| matches!(entry, HistoryEntry::Assistant(text, _) if [CLAIM, PROMISE].contains(&&**text)));
+    let unproven =
+        entries.iter().position(|entry| matches!(entry, HistoryEntry::Assistant(text, _) if [CLAIM, PROMISE].contains(&&**text)));
     let (turn, state, unproven) = (TurnId(1), TurnState::Running, unproven.into_iter().collect());
     insists(&Exchange { turn, state, reason: None, entries, waits: false, unproven }, |name| name == "execute_sql")
 }

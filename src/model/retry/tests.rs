@@ -3,7 +3,12 @@
 use super::*;
 use crate::clock::SeededRandom;
 
-const POLICY: RetryPolicy = RetryPolicy { retries: 3, base: Duration::from_millis(500), longest: Duration::from_secs(30), loading: Duration::from_secs(120) };
+const POLICY: RetryPolicy = RetryPolicy {
+    retries: 3,
+    base: Duration::from_millis(500),
+    longest: Duration::from_secs(30),
+    loading: Duration::from_secs(120),
+};
 
 fn pause(again: Again, failures: u32) -> Result<Duration, String> {
     pause_after(again, failures, Duration::from_secs(1))
