@@ -15,6 +15,9 @@ use super::visit::PagePlan;
 use super::{Campaign, CampaignStatus, CampaignTask, CampaignTaskStatus, MOST_TASKS, ProvenEffect, Requirement};
 use crate::domain::CallState;
 
+/// After so many cycles in a row that brought nothing, a person is told what is missing.
+const STUCK: i32 = 3;
+
 /// The tools that `execute_tool` may name, with a line for the model.
 pub const TOOLS: &[(&str, &str)] = &[
     ("score_leads", "{} scores all leads anew by the newest lead_scoring_config"),
@@ -173,12 +176,13 @@ pub fn validate(state: &CampaignState, proposal: &CampaignProposal, beside: usiz
         return Err(format!("the campaign is {}, and nothing is done in it", state.campaign.status));
     }
     if let Some(id) = proposal.task() {
-        let Some(task) = state.task(id) else {
+        let others = || {
             let there: Vec<_> = eligible(state, now, Presence::There).iter().map(ToString::to_string).collect();
-            return Err(format!("this campaign has no task {id}; eligible are: {}", there.join(", ")));
+            if there.is_empty() { "none is eligible".to_owned() } else { format!("eligible are: {}", there.join(", ")) }
         };
+        let Some(task) = state.task(id) else { return Err(format!("this campaign has no task {id}; {}", others())) };
         if let Some(why) = hindrance(state, task, now) {
-            return Err(format!("task {id} cannot be worked on: {why}"));
+            return Err(format!("task {id} cannot be worked on: {why}; {}", others()));
         }
     }
     let (now_at, fingerprint) = (state.sha256(), proposal.fingerprint());
@@ -189,7 +193,9 @@ pub fn validate(state: &CampaignState, proposal: &CampaignProposal, beside: usiz
         CampaignProposal::CreateTask(new) => new_task(state, new),
         CampaignProposal::SelectNextTask(selected) => match state.task(selected.task) {
             Some(task) if task.status == CampaignTaskStatus::InProgress => {
-                Err(format!("task {} is in progress already; propose what it needs", selected.task))
+                let ways: Vec<_> = still_needed(state, task, now).filter_map(Requirement::brought_by).collect();
+                let propose = if ways.is_empty() { "what it needs".to_owned() } else { ways.join(", or ") };
+                Err(format!("task {} is in progress already; propose {propose}", selected.task))
             }
             _ => Ok(()),
         },
@@ -326,6 +332,11 @@ pub fn verify(state: &CampaignState, task: &CampaignTask, now: DateTime<Utc>) ->
     if missing.is_empty() && !wanted.is_empty() { Ok(proven) } else { Err(missing) }
 }
 
+/// The required effects of a task that do not hold.
+fn still_needed<'a>(state: &CampaignState, task: &'a CampaignTask, now: DateTime<Utc>) -> impl Iterator<Item = &'a Requirement> {
+    task.metadata.requires.iter().filter(move |wanted| holds(state, task, wanted, now).is_none())
+}
+
 /// How a campaign goes on. A cycle that brought nothing lets the next one wait.
 pub fn next(state: &CampaignState, now: DateTime<Utc>, presence: Presence) -> NextCycle {
     if state.all_done() {
@@ -342,7 +353,16 @@ pub fn next(state: &CampaignState, now: DateTime<Utc>, presence: Presence) -> Ne
     }
     if state.campaign.idle_cycles > 0 {
         let until = now + TimeDelta::seconds(Campaign::wait_after(state.campaign.idle_cycles));
-        let why = format!("{} cycles in a row brought nothing; the next one waits", state.campaign.idle_cycles);
+        let mut why = format!("{} cycles in a row brought nothing; the next one waits", state.campaign.idle_cycles);
+        if state.campaign.idle_cycles >= STUCK {
+            let can = eligible(state, now, Presence::There);
+            let open = state.tasks.iter().filter(|task| can.contains(&task.id.0));
+            let needs = open.map(|task| {
+                let missing: Vec<_> = still_needed(state, task, now).map(ToString::to_string).collect();
+                format!("task {} needs that {}", task.id, missing.join(" and that "))
+            });
+            why += &format!(". {}: see to it yourself, or choose another model", needs.collect::<Vec<_>>().join("; "));
+        }
         return NextCycle::Waits(why, Some(until));
     }
     NextCycle::Cycle

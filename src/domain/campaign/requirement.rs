@@ -111,6 +111,20 @@ impl Requirement {
         }
         Ok(read)
     }
+
+    /// The proposal that brings it about, in words for a model; `None` if none does.
+    pub fn brought_by(&self) -> Option<String> {
+        Some(match self {
+            Self::ArtifactExists { kind_of: ArtifactType::Message, key, .. } => format!("generate_message with key {key}"),
+            Self::ArtifactExists { kind_of, key, .. } => format!("persist_artifact with type {kind_of} and key {key}"),
+            Self::LeadsAtLeast { .. } | Self::LeadStatus { .. } => "analyze_leads with leads and lead_status".to_owned(),
+            Self::ToolSucceeded { tool, .. } => format!("execute_tool with tool {tool}"),
+            Self::ScriptSucceeded { .. } => "execute_tool with tool run_script".to_owned(),
+            Self::PageRead { .. } => "execute_tool with tool browser_open, then browser_read".to_owned(),
+            Self::UserAnswered { question } => format!("request_user_input with question {question}"),
+            Self::TaskDone { .. } | Self::After { .. } => return None,
+        })
+    }
 }
 
 impl fmt::Display for Requirement {

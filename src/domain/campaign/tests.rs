@@ -151,14 +151,20 @@ fn campaign_proposals_that_do_not_fit_the_state_are_refused_with_the_fault() {
         task(3, "blocked", json!({"reason": "later", "requires": wants_note()["requires"]})),
         task(4, "pending", json!({})),
         task(5, "pending", json!({"preconditions": [{"kind": "task_done", "task": 1}], "requires": wants_note()["requires"]})),
+        task(6, "in_progress", wants_note()),
     ];
     let there = state(tasks, vec![artifact("heuristic", "kept", "same"), artifact("python_script", "sum", "1")]);
     for (kind, fields, fault) in [
-        ("select_next_task", json!({"task": 99}), "this campaign has no task 99; eligible are: 1"),
+        ("select_next_task", json!({"task": 99}), "this campaign has no task 99; eligible are: 1, 6"),
+        (
+            "select_next_task",
+            json!({"task": 6}),
+            "task 6 is in progress already; propose persist_artifact with type heuristic and key note",
+        ),
         ("select_next_task", json!({"task": 2}), "task 2 cannot be worked on: it is done"),
         ("select_next_task", json!({"task": 3}), "it is blocked: later"),
         ("select_next_task", json!({"task": 4}), "only a person can finish it"),
-        ("select_next_task", json!({"task": 5}), "it begins when task 1 is done"),
+        ("select_next_task", json!({"task": 5}), "it begins when task 1 is done; eligible are: 1, 6"),
         ("execute_tool", json!({"task": 1, "tool": "shell"}), "`shell` is no tool of a campaign"),
         ("execute_tool", json!({"task": 1, "tool": "import_leads", "arguments": {"file": "none"}}), "there is no file none"),
         ("execute_tool", json!({"task": 1, "tool": "score_leads", "arguments": {"x": 1}}), "takes no such argument"),
@@ -256,10 +262,13 @@ fn campaign_waits_say_what_for() {
     assert!(why.contains("task 1: it begins when it is 2026-11-27") && at.to_rfc3339().starts_with("2026-11-27"), "{why}");
     assert_eq!(next(&state(vec![task(1, "done", wants_note())], vec![]), now(), Presence::Away), NextCycle::Completed);
     let mut idle = ready();
+    idle.campaign.idle_cycles = 2;
+    let NextCycle::Waits(why, _) = next(&idle, now(), Presence::There) else { panic!("the next cycle waits") };
+    assert_eq!(why, "2 cycles in a row brought nothing; the next one waits");
     idle.campaign.idle_cycles = 3;
-    assert!(
-        matches!(next(&idle, now(), Presence::There), NextCycle::Waits(_, Some(at)) if at == now() + chrono::TimeDelta::seconds(4))
-    );
+    let NextCycle::Waits(why, Some(at)) = next(&idle, now(), Presence::There) else { panic!("the next cycle waits") };
+    assert_eq!(at, now() + chrono::TimeDelta::seconds(4));
+    assert!(why.contains("task 1 needs that the heuristic note is kept: see to it yourself"), "{why}");
     let waits: Vec<_> = [1, 2, 3, 4, 9, 10, 99].into_iter().map(Campaign::wait_after).collect();
     assert_eq!(waits, [1, 2, 4, 8, 256, 300, 300]);
 }
