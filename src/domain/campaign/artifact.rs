@@ -126,7 +126,7 @@ pub struct Environment {
     pub settings: std::collections::BTreeMap<String, String>,
     /// Hosts of pages that may be opened.
     pub hosts: Vec<String>,
-    /// Installed capabilities that may be called.
+    /// Installed capabilities that the person names. No proposal calls one yet.
     pub capabilities: Vec<String>,
 }
 

@@ -79,12 +79,32 @@ pub struct ShownBy {
     pub calls: Vec<i64>,
 }
 
-/// The events and calls that show that something holds; `None` if it does not hold.
+/// The events and calls that show that a required effect of a task holds; `None` if it does not hold. Calls, readings and answers count
+/// from the begin of the task on.
 pub fn holds(state: &CampaignState, task: &CampaignTask, wanted: &Requirement, now: DateTime<Utc>) -> Option<ShownBy> {
+    shown_by(state, std::slice::from_ref(task), task.metadata.begun_at, wanted, now)
+}
+
+/// The first precondition of a task that does not hold. A task is begun only once all hold, so the calls, readings and answers of the whole
+/// campaign count.
+pub fn unmet<'a>(state: &CampaignState, task: &'a CampaignTask, now: DateTime<Utc>) -> Option<&'a Requirement> {
+    let met = |wanted: &Requirement| shown_by(state, &state.tasks, Some(DateTime::UNIX_EPOCH), wanted, now).is_some();
+    task.metadata.preconditions.iter().find(|wanted| !met(wanted))
+}
+
+/// The events and calls that show that something holds: the questions of these tasks count, and calls and readings `since` that time.
+fn shown_by(
+    state: &CampaignState,
+    asking: &[CampaignTask],
+    since: Option<DateTime<Utc>>,
+    wanted: &Requirement,
+    now: DateTime<Utc>,
+) -> Option<ShownBy> {
+    let late = |at: DateTime<Utc>| since.is_some_and(|begun| at >= begun);
     let event = |number: Option<i64>| number.map(|number| ShownBy { events: vec![number], calls: Vec::new() });
-    let calls = |since: DateTime<Utc>, fits: &dyn Fn(&ExecuteTool) -> bool| {
-        let late = |call: &MadeCall| after(call, task) && call.ended_at.is_some_and(|ended| ended >= since);
-        let made = state.calls.iter().filter(|call| call.state == CallState::Done && late(call));
+    let calls = |from: DateTime<Utc>, fits: &dyn Fn(&ExecuteTool) -> bool| {
+        let counts = |call: &MadeCall| call.ended_at.is_some_and(|ended| late(ended) && ended >= from);
+        let made = state.calls.iter().filter(|call| call.state == CallState::Done && counts(call));
         let executed = made.filter_map(|call| Some((call, executed(call)?)));
         let calls: Vec<_> = executed.filter(|(_, tool)| fits(tool)).map(|(call, _)| call.tool_call_id.0).collect();
         (!calls.is_empty()).then_some(ShownBy { events: Vec::new(), calls })
@@ -117,20 +137,16 @@ pub fn holds(state: &CampaignState, task: &CampaignTask, wanted: &Requirement, n
         }
         Requirement::PageRead { host, contains } => {
             let shown = state.pages.shows.iter().find(|shown| (&shown.host, &shown.contains) == (host, contains));
-            let since = task.metadata.begun_at;
-            event(shown.filter(|shown| since.is_some_and(|begun| shown.at >= begun)).map(|shown| shown.sequence))
+            event(shown.filter(|shown| late(shown.at)).map(|shown| shown.sequence))
         }
         Requirement::UserAnswered { question } => {
-            let answered = task.metadata.questions.iter().any(|asked| asked.question == *question && asked.answer.is_some());
-            event(answered.then_some(task.sequence))
+            let answered = |task: &&CampaignTask| {
+                task.metadata.questions.iter().any(|asked| asked.question == *question && asked.answer.is_some())
+            };
+            event(asking.iter().find(answered).map(|task| task.sequence))
         }
         Requirement::After { time } => (now >= *time).then(ShownBy::default),
     }
-}
-
-/// True if a call ended after the task was begun.
-fn after(call: &MadeCall, task: &CampaignTask) -> bool {
-    task.metadata.begun_at.is_some_and(|begun| call.ended_at.is_some_and(|ended| ended >= begun))
 }
 
 fn executed(call: &MadeCall) -> Option<ExecuteTool> {
@@ -152,8 +168,13 @@ pub fn hindrance(state: &CampaignState, task: &CampaignTask, now: DateTime<Utc>)
     if let Some(asked) = task.metadata.questions.iter().find(|asked| asked.answer.is_none()) {
         return Some(format!("the question {} waits for an answer: {}", asked.question, asked.text));
     }
-    let missing = task.metadata.preconditions.iter().find(|wanted| holds(state, task, wanted, now).is_none());
-    missing.map(|missing| format!("it begins when {missing}"))
+    if let Some(missing) = unmet(state, task, now) {
+        return Some(format!("it begins when {missing}"));
+    }
+    // No proposal brings about another task's end, or a time: no model is asked for what only they leave open.
+    let missing: Vec<_> = still_needed(state, task, now).collect();
+    let waits = !missing.is_empty() && missing.iter().all(|missing| missing.brought_by().is_none());
+    waits.then(|| format!("it is done when {}", missing.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ")))
 }
 
 /// The tasks that may be worked on, in their order. None, if nobody is there or the campaign is not active.

@@ -195,6 +195,18 @@ pub struct FlatRequirement {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", description = "For script_succeeded: the key of the script.")]
     artifact: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "i64", description = "For artifact_exists; 1 if left out.")]
+    min_version: Option<i32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", description = "For page_read: the host of the page.")]
+    host: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", description = "For page_read: a text that stands on the page.")]
+    contains: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", description = "For after: a time as 2026-11-30T09:00:00Z.")]
+    time: Option<String>,
 }
 
 impl FlatRequirement {

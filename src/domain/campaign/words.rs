@@ -22,12 +22,27 @@ pub struct ProgramWords {
     pub proposals: String,
     /// The tools of `execute_tool`, with a line for each.
     pub tools: BTreeMap<String, String>,
+    /// How a snapshot is laid out, see [`LAYOUT`]. A program that recorded none had the first.
+    #[serde(default = "first_layout", skip_serializing_if = "is_first")]
+    pub layout: u32,
+}
+
+/// The layout of a snapshot by this program. Since 2, all that comes from pages stands within a fence, and leads that a task names are shown.
+pub const LAYOUT: u32 = 2;
+
+fn first_layout() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_first(layout: &u32) -> bool {
+    *layout == first_layout()
 }
 
 impl ProgramWords {
     /// Those of this program, which offers these tools.
     pub fn of(proposals: String) -> Self {
-        Self { rules: RULES.to_owned(), proposals, tools: tool_lines() }
+        Self { rules: RULES.to_owned(), proposals, tools: tool_lines(), layout: LAYOUT }
     }
 
     /// Their fingerprint.

@@ -7,7 +7,7 @@ use crate::domain::ToolSpec;
 use crate::domain::campaign::proposal::{
     AnalyzeLeads, ExecuteTool, GenerateMessage, NoOp, PersistArtifact, ProposeTask, RequestUserInput, SelectNextTask,
 };
-use crate::domain::campaign::snapshot::snapshot;
+use crate::domain::campaign::snapshot::snapshot_in;
 use crate::domain::campaign::words::ProgramWords;
 use crate::domain::campaign::{CampaignState, KINDS, sha256};
 use crate::model::{Entry, Request};
@@ -57,7 +57,7 @@ pub(super) fn words() -> ProgramWords {
 impl CycleRequest {
     /// The request by a state, in these words.
     pub(super) fn of(state: &CampaignState, now: DateTime<Utc>, words: &ProgramWords) -> Self {
-        let snapshot = snapshot(state, now, &words.tools);
+        let snapshot = snapshot_in(words.layout, state, now, &words.tools);
         let request = format!("[{},{},{}]", json!(words.rules), json!(snapshot), words.proposals);
         Self {
             state_sha256: state.sha256(),

@@ -217,8 +217,8 @@ fn judged(calls: &[LastCall]) -> Judged {
     };
     let is = |code: &str, wanted: &[RefusalCode]| wanted.iter().any(|one| one.as_str() == code);
     let ours = |code: &str| is(code, &[RefusalCode::Denied, RefusalCode::Expired, RefusalCode::Forbidden, RefusalCode::Gone]);
-    // It was decided and could not begin: the same may be proposed again.
-    let begun = call.refusal.as_deref().is_none_or(|code| !is(code, &[RefusalCode::Gone]));
+    // It could not begin, or nobody decided in time: the same may be proposed again.
+    let begun = call.refusal.as_deref().is_none_or(|code| !is(code, &[RefusalCode::Gone, RefusalCode::Expired]));
     match (&call.refusal, call.state) {
         (Some(code), _) if !ours(code) => Judged::Bad(call.result.clone()),
         _ => {

@@ -4,7 +4,7 @@ use serde_json::Value;
 use sqlx::{query, query_as, query_scalar};
 
 use super::CampaignError;
-use crate::domain::campaign::judge::{holds, verify};
+use crate::domain::campaign::judge::{unmet, verify};
 use crate::domain::campaign::scoring::ScoringConfig;
 use crate::domain::campaign::{
     ApprovalContext, Artifact, ArtifactSource, ArtifactType, Campaign, CampaignAction, CampaignInput, CampaignState,
@@ -195,7 +195,7 @@ impl Unit {
         loop {
             let open = |task: &&CampaignTask| {
                 matches!(task.status, CampaignTaskStatus::Pending | CampaignTaskStatus::InProgress)
-                    && task.metadata.preconditions.iter().all(|wanted| holds(state, task, wanted, self.now).is_some())
+                    && unmet(state, task, self.now).is_none()
             };
             let proven = state.tasks.iter().filter(open).find_map(|task| Some((task, verify(state, task, self.now).ok()?)));
             let Some((task, evidence)) = proven else { return Ok(done) };

@@ -90,7 +90,7 @@ fn a_request_that_is_in_other_words_than_recorded_differs() {
 fn the_words_of_this_program_give_the_request_as_it_is_written_in_json() {
     let state = CampaignFold::new(CAMPAIGN, &made()).upto(2).expect("a state");
     let request = CycleRequest::of(&state, at(), &words());
-    let ProgramWords { rules, proposals, tools } = words();
+    let ProgramWords { rules, proposals, tools, .. } = words();
     let snapshot = crate::domain::campaign::snapshot::snapshot(&state, at(), &tools);
     assert!(snapshot.contains("run_script {\"script\": KEY"), "{snapshot}");
     let proposals: Value = serde_json::from_str(&proposals).expect("JSON");
