@@ -61,8 +61,11 @@ pub struct Row(u32);
 /// A minute.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// The longest pause.
-const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+/// A day.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The longest ban that is waited for to its end.
+const LONGEST_BAN: Duration = Duration::from_secs(60 * 24 * 60 * 60);
 
 /// The pauses after locks in a row: 5, 15, 60 minutes, and 60 from then on.
 fn pause(row: Row) -> Duration {
@@ -78,7 +81,10 @@ pub fn next(row: Row, online: bool, end: &End) -> (Row, Next) {
         End::LoggedOut { .. } => (Row(0), Next::Anew),
         End::Locked | End::Replaced | End::Unreadable | End::Failed { .. } => (Row(row.0 + 1), Next::Pause(pause(row))),
         // A little later than the end of the ban: clocks differ. A ban without end is looked at once a day.
-        End::Banned { expire, .. } => (row, Next::Pause((*expire).min(LONGEST) + MINUTE / 6)),
+        End::Banned { expire, .. } => {
+            let wait = if *expire > LONGEST_BAN { DAY } else { (*expire).max(5 * MINUTE) };
+            (row, Next::Pause(wait + MINUTE / 6))
+        }
         End::Outdated | End::Unscanned => (row, Next::Rest),
     }
 }

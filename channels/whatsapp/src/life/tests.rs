@@ -23,8 +23,12 @@ fn a_removed_device_shows_a_new_code_and_a_ban_is_waited_for() {
     assert_eq!(next(Row(2), true, &End::LoggedOut { code: "401".into() }), (Row(0), Next::Anew));
     let ban = End::Banned { expire: MINUTE * 30, reason: "too many".into() };
     assert_eq!(next(Row(0), false, &ban).1, Next::Pause(MINUTE * 30 + Duration::from_secs(10)));
+    let two_days = End::Banned { expire: DAY * 2, reason: "too many".into() };
+    assert_eq!(next(Row(0), false, &two_days).1, Next::Pause(DAY * 2 + Duration::from_secs(10)));
+    let none = End::Banned { expire: Duration::ZERO, reason: "too many".into() };
+    assert_eq!(next(Row(0), false, &none).1, Next::Pause(MINUTE * 5 + Duration::from_secs(10)));
     let ever = End::Banned { expire: Duration::MAX, reason: "for ever".into() };
-    assert_eq!(next(Row(0), false, &ever).1, Next::Pause(LONGEST + Duration::from_secs(10)));
+    assert_eq!(next(Row(0), false, &ever).1, Next::Pause(DAY + Duration::from_secs(10)));
 }
 
 #[test]
