@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::fact::{Fact, Reading, line};
-use super::message::{MESSAGES, attachments};
+use super::message::{ATTACHMENTS, MESSAGES, attachments};
 use super::rows::{Change, Table, fields};
 use crate::domain::campaign::page::{PageReading, PageTouch};
 use crate::domain::campaign::script::BoundArtifact;
@@ -337,12 +337,18 @@ impl Fact for CycleEnded {
 pub struct ChatForgotten {
     /// The keys of the messages that are gone, as replay names them.
     pub messages: Vec<String>,
+    /// The sha256 of the images that are gone with them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<String>,
 }
 
 impl Fact for ChatForgotten {
     fn read(&self, to: &mut Reading<'_>) {
-        let Self { messages } = self;
-        to.rows(|_| messages.iter().map(|message| MESSAGES.gone(message)).collect::<Vec<_>>())
-            .print(|| (format!("{} messages forgotten", messages.len()), ""));
+        let Self { messages, images } = self;
+        to.rows(|_| {
+            let images = images.iter().map(|image| ATTACHMENTS.gone(image));
+            messages.iter().map(|message| MESSAGES.gone(message)).chain(images).collect::<Vec<_>>()
+        })
+        .print(|| (format!("{} messages forgotten", messages.len()), ""));
     }
 }

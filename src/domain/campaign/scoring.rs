@@ -1,13 +1,20 @@
 //! The score of a lead: a pure function of a config's version and the lead, in integers.
 
+use std::cmp::Reverse;
+
 use serde::{Deserialize, Serialize};
 
 use super::lead::{Lead, RulePoints, ScoreBreakdown};
+use crate::domain::shortened;
 
 /// The largest weight, and the largest score, either way.
 const MOST: i64 = 1_000_000;
 /// The most rules of a config.
 const MOST_RULES: usize = 200;
+/// So many are the best of a ranking, which a person is shown.
+const BEST: usize = 20;
+/// The most bytes of a name in a line of a ranking.
+const MOST_NAME: usize = 80;
 
 /// The content of a `lead_scoring_config`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,5 +102,50 @@ impl ScoringConfig {
         let sum = points.iter().fold(self.base, |sum, given| sum.saturating_add(given.weight));
         let score = sum.max(self.min.unwrap_or(i64::MIN)).min(self.max.unwrap_or(i64::MAX));
         (score, ScoreBreakdown { version, points, sum })
+    }
+
+    /// The changes that this config in its version makes in the ranking of a campaign's leads, in lines for a person: counts, the best by the new
+    /// score, and those that leave the best.
+    pub fn ranking(&self, version: i32, leads: &[Lead]) -> Vec<String> {
+        if leads.is_empty() {
+            return vec!["There are no leads yet that it would score.".to_owned()];
+        }
+        let scored = leads.iter().map(|lead| RankedLead { lead, score: self.score(version, lead).0, old: 0, new: 0 });
+        let mut all: Vec<_> = scored.collect();
+        all.sort_by_key(|ranked| (Reverse(ranked.lead.weight_score), ranked.lead.id));
+        for (rank, ranked) in (1..).zip(&mut all) {
+            ranked.old = rank;
+        }
+        all.sort_by_key(|ranked| (Reverse(ranked.score), ranked.lead.id));
+        for (rank, ranked) in (1..).zip(&mut all) {
+            ranked.new = rank;
+        }
+        let scores = all.iter().filter(|ranked| ranked.score != ranked.lead.weight_score).count();
+        let ranks = all.iter().filter(|ranked| ranked.old != ranked.new).count();
+        let mut lines = vec![
+            format!("Scores the {} leads anew: {scores} get another score, {ranks} another rank.", all.len()),
+            format!(
+                "The best {BEST} by it, and those that leave the best {BEST}: old rank → new rank, name, old score → new score."
+            ),
+        ];
+        lines.extend(all.iter().filter(|ranked| ranked.old.min(ranked.new) <= BEST).map(RankedLead::line));
+        lines
+    }
+}
+
+/// A lead with its places in the ranking as it is and as it would be.
+struct RankedLead<'a> {
+    lead: &'a Lead,
+    score: i64,
+    old: usize,
+    new: usize,
+}
+
+impl RankedLead<'_> {
+    fn line(&self) -> String {
+        // A name comes from others: a line break in it would be a line that nobody computed.
+        let name = self.lead.full_name.replace(char::is_control, " ");
+        let (name, before) = (shortened(&name, MOST_NAME), self.lead.weight_score);
+        format!("{} → {}, {name}, {before} → {}", self.old, self.new, self.score)
     }
 }

@@ -4,7 +4,7 @@ use super::Campaigns;
 use crate::domain::CampaignId;
 use crate::domain::campaign::page::{PageHosts, is_browser_tool};
 use crate::domain::campaign::script::{RUN_SCRIPT, ScriptLanguage, script_named};
-use crate::domain::campaign::{ArtifactType, CampaignState, Requirement};
+use crate::domain::campaign::{ArtifactType, CAMPAIGN_PROFILE, CampaignState, Requirement};
 use crate::model::{Entry, Request};
 use crate::store::CampaignError;
 use crate::telemetry::chain;
@@ -25,17 +25,27 @@ pub(super) async fn faults(campaigns: &Campaigns, id: CampaignId) -> Result<Vec<
         match campaigns.0.hands.vault.get(name).await {
             Ok(Some(_)) => {}
             Ok(None) => faults.push(format!("the secret {name} is not there; set it: level3 secret set {name}")),
-            Err(error) => faults.push(format!("the secret {name} cannot be read: {error}")),
+            Err(error) => faults.push(format!(
+                "the secret {name} cannot be read: {}; put that right, or set it anew: level3 secret set {name}",
+                chain(&error)
+            )),
         }
     }
     faults.extend(script_fault(campaigns, &state).await);
     faults.extend(browser_faults(campaigns, &state).await);
-    let model = campaigns.0.executor.models.chosen(None, &[]).await;
-    let request = Request { entries: vec![Entry::User("Answer with the word: ready".to_owned())], ..Request::default() };
-    if let Err(error) = model.answer(request, &|_| {}).await {
-        faults.push(format!("no model answers: {error}"));
-    }
+    faults.extend(model_fault(campaigns).await?);
     Ok(faults)
+}
+
+/// The fault of the models, if none answers of those that a cycle would ask.
+async fn model_fault(campaigns: &Campaigns) -> Result<Option<String>, CampaignError> {
+    let executor = &campaigns.0.executor;
+    let models = campaigns.store().policy(CAMPAIGN_PROFILE).await?.models;
+    let wanted = executor.profiles.get(CAMPAIGN_PROFILE).ok().and_then(|profile| profile.model);
+    let model = executor.models.chosen(executor.models.preferred(wanted, &models), &models).await;
+    let request = Request { entries: vec![Entry::User("Answer with the word: ready".to_owned())], ..Request::default() };
+    let fault = model.answer(request, &|_| {}).await.err();
+    Ok(fault.map(|error| format!("no model answers: {error}; see which one does, and what the others need: level3 models")))
 }
 
 /// The faults of the browser, where a task needs one.

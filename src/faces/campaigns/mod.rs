@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::browser::Browser;
 use crate::clock::Clock;
 use crate::domain::campaign::judge::Presence;
-use crate::domain::campaign::{Campaign, CampaignInput};
+use crate::domain::campaign::{Campaign, CampaignInput, CampaignState, CampaignStatus};
 use crate::domain::{CampaignId, ToolSpec};
 use crate::executor::{Executor, Worker};
 use crate::store::{CampaignError, CampaignOrder, Store};
@@ -30,6 +30,9 @@ use projections::CampaignsFolder;
 pub use presence::Presences;
 pub use replayed::VerifiedCycle;
 pub use tool::tools;
+
+/// The most faults that the reason of a broken campaign names.
+const MOST_NAMED: usize = 3;
 
 /// The campaigns of a server. Cheap to clone.
 #[derive(Clone)]
@@ -90,19 +93,23 @@ impl Campaigns {
     /// # Errors
     /// [`CampaignError::Refused`] lists what fails, each with what to do.
     pub async fn start(&self, id: CampaignId) -> Result<Campaign, CampaignError> {
-        let faults = check::faults(self, id).await?;
+        let faults = self.ended_if_broken(check::faults(self, id).await).await?;
         if !faults.is_empty() {
             return Err(CampaignError::Refused(format!("campaign {id} cannot start yet:\n- {}", faults.join("\n- "))));
         }
         self.steer(id, CampaignInput::Start).await
     }
 
-    /// Pauses a campaign, or lets it go on.
+    /// Pauses a campaign, or lets it go on if its events and artifacts are what was kept.
     ///
     /// # Errors
-    /// [`CampaignError::Refused`] if its state does not take that.
+    /// [`CampaignError::Refused`] if its state does not take that, [`CampaignError::Broken`] if it is broken; then it is ended.
     pub async fn steer(&self, id: CampaignId, input: CampaignInput) -> Result<Campaign, CampaignError> {
-        let campaign = self.store().steer_campaign(id, input, self.clock().now()).await?;
+        if input == CampaignInput::Resume {
+            self.ended_if_broken(self.check_kept(id).await).await?;
+        }
+        let steered = self.store().steer_campaign(id, input, self.clock().now()).await;
+        let campaign = self.ended_if_broken(steered).await?;
         self.kick(id).await;
         Ok(campaign)
     }
@@ -112,7 +119,73 @@ impl Campaigns {
     /// # Errors
     /// [`CampaignError::Refused`] if it is not paused, nobody is there, or there is nothing to do.
     pub async fn one_cycle(&self, id: CampaignId) -> Result<Campaign, CampaignError> {
-        self.store().allow_one_cycle(id, self.presence(id), self.clock().now()).await
+        self.ended_if_broken(self.check_kept(id).await).await?;
+        let allowed = self.store().allow_one_cycle(id, self.presence(id), self.clock().now()).await;
+        self.ended_if_broken(allowed).await
+    }
+
+    /// The state of a campaign, to look at; its files come back if somebody took them away. A campaign that turns out to be broken is ended, and
+    /// its state is the part that can be read.
+    ///
+    /// # Errors
+    /// [`CampaignError`] if there is no such campaign.
+    pub async fn look(&self, id: CampaignId) -> Result<CampaignState, CampaignError> {
+        let why = match self.store().campaign_state(id).await {
+            Err(CampaignError::Broken(_, why)) => why,
+            other => {
+                let state = other?;
+                self.write_files(id).await;
+                return Ok(state);
+            }
+        };
+        let remains = self.store().remains_of_campaign(id).await?;
+        if remains.campaign.status == CampaignStatus::Error {
+            return Ok(remains);
+        }
+        self.end_broken(id, &why).await;
+        self.store().remains_of_campaign(id).await
+    }
+
+    /// Ends the campaign that this says is broken, and gives it back as it was.
+    ///
+    /// # Errors
+    /// That which it was given.
+    pub async fn ended_if_broken<T>(&self, told: Result<T, CampaignError>) -> Result<T, CampaignError> {
+        match told {
+            Err(CampaignError::Broken(id, why)) => {
+                self.end_broken(id, &why).await;
+                Err(CampaignError::Broken(id, why))
+            }
+            other => other,
+        }
+    }
+
+    /// Sets a campaign to `error`. If that fails, the log says so.
+    async fn end_broken(&self, id: CampaignId, why: &str) {
+        tracing::error!(campaign = %id, why, "a campaign is broken");
+        let now = self.clock().now();
+        let broken = async {
+            let conversation = self.store().conversation_of_campaign(id).await?;
+            self.store().break_campaign(conversation, why, now).await.map_err(CampaignError::from)
+        };
+        if let Err(error) = broken.await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "a broken campaign could not be ended");
+        }
+    }
+
+    /// Checks that the events and all artifacts of a campaign are what was kept.
+    async fn check_kept(&self, id: CampaignId) -> Result<(), CampaignError> {
+        let mut broken = self.store().campaign_chain(id).await?;
+        broken.extend(self.store().changed_artifacts(id).await?);
+        if broken.is_empty() {
+            return Ok(());
+        }
+        let more = broken.len().saturating_sub(MOST_NAMED);
+        broken.truncate(MOST_NAMED);
+        if more > 0 {
+            broken.push(format!("and {more} more"));
+        }
+        Err(CampaignError::Broken(id, format!("{}; copy it to go on: level3 campaign copy {id}", broken.join("; "))))
     }
 
     /// Does what a person orders; the campaign goes on if it waited for that.
@@ -120,7 +193,8 @@ impl Campaigns {
     /// # Errors
     /// [`CampaignError`] says why not.
     pub async fn order(&self, id: CampaignId, order: CampaignOrder) -> Result<String, CampaignError> {
-        let told = self.store().order_campaign(id, order, self.clock().now()).await?;
+        let told = self.store().order_campaign(id, order, self.clock().now()).await;
+        let told = self.ended_if_broken(told).await?;
         self.kick(id).await;
         Ok(told)
     }
@@ -130,16 +204,7 @@ impl Campaigns {
         let now = self.clock().now();
         match self.store().kick_campaign(id, self.presence(id), now).await {
             Ok(_) => {}
-            Err(CampaignError::Broken(_, why)) => {
-                tracing::error!(campaign = %id, why, "a campaign is broken");
-                let broken = async {
-                    let conversation = self.store().conversation_of_campaign(id).await?;
-                    self.store().break_campaign(conversation, &why, now).await.map_err(CampaignError::from)
-                };
-                if let Err(error) = broken.await {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "a broken campaign could not be ended");
-                }
-            }
+            Err(CampaignError::Broken(_, why)) => self.end_broken(id, &why).await,
             Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, campaign = %id, "a campaign could not go on"),
         }
     }

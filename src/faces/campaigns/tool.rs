@@ -14,12 +14,13 @@ use crate::browser::Browser;
 use crate::domain::campaign::judge::validate;
 use crate::domain::campaign::page::{PageHosts, READ, SCREENSHOT, is_browser_tool};
 use crate::domain::campaign::proposal::{AnalyzeLeads, ExecuteTool, GenerateMessage, PersistArtifact, RequestUserInput};
+use crate::domain::campaign::scoring::ScoringConfig;
 use crate::domain::campaign::script::{RUN_SCRIPT, ScriptPlan, asks_for_hosts};
 use crate::domain::campaign::visit::PagePlan;
 use crate::domain::campaign::{ArtifactType, CampaignProposal, CampaignState, ContextKind, KINDS};
-use crate::domain::{Effect, Outcome, Refusal, RefusalCode, ToolSpec};
+use crate::domain::{CampaignId, Effect, Outcome, Refusal, RefusalCode, ToolSpec};
 use crate::store::{CampaignError, StoreError};
-use crate::tools::{Act, CallCard, Doing, Executed, Kit, Prepared, Preparing, Tool, ToolError, at_once};
+use crate::tools::{Act, CallCard, Doing, Executed, Kit, Prepared, Preparing, Tool, ToolError};
 
 /// The eight, for campaigns alone.
 pub fn tools(presences: &Presences, browser: &Browser) -> Vec<Arc<dyn Tool>> {
@@ -39,6 +40,33 @@ struct ProposalTool {
 struct ReadProposal {
     proposal: CampaignProposal,
     card: Vec<String>,
+    ranking: Option<NewRanking>,
+}
+
+/// A scoring config that would rank the leads anew.
+struct NewRanking {
+    campaign: CampaignId,
+    version: i32,
+    config: ScoringConfig,
+}
+
+impl NewRanking {
+    /// That of a proposal; `None` if it brings no config.
+    fn of(state: &CampaignState, proposal: &CampaignProposal) -> Option<Self> {
+        let CampaignProposal::PersistArtifact(PersistArtifact { kind, key, content, .. }) = proposal else { return None };
+        let kind = kind.parse::<ArtifactType>().ok().filter(|kind| *kind == ArtifactType::LeadScoringConfig)?;
+        let version = state.artifact(kind, key).map_or(1, |kept| kept.version + 1);
+        Some(Self { campaign: state.campaign.id, version, config: ScoringConfig::read(content).ok()? })
+    }
+
+    /// The ranking as a person is shown it, by the leads as they are now.
+    async fn shown(&self, kit: &Kit) -> Result<Vec<String>, StoreError> {
+        let leads = kit.store.leads_of(self.campaign, i64::MAX).await?;
+        let (config, version) = (self.config.clone(), self.version);
+        // Thousands of leads by hundreds of rules would hold up the other turns.
+        let lines = tokio::task::spawn_blocking(move || config.ranking(version, &leads)).await;
+        lines.map_err(|_| StoreError::broken(std::io::Error::other("the ranking was cut off")))
+    }
 }
 
 impl Tool for ProposalTool {
@@ -88,7 +116,8 @@ impl Tool for ProposalTool {
                 let arguments = Some(page.bound());
                 return Ok(Prepared { context, arguments, ..Prepared::new(page, effect) });
             }
-            Ok(Prepared { context, ..Prepared::new(ReadProposal { proposal, card }, effect) })
+            let ranking = NewRanking::of(&state, &proposal);
+            Ok(Prepared { context, ..Prepared::new(ReadProposal { proposal, card, ranking }, effect) })
         }
         .boxed()
     }
@@ -168,8 +197,15 @@ fn card(state: &CampaignState, proposal: &CampaignProposal) -> Vec<String> {
 }
 
 impl Act for ReadProposal {
-    fn card<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
-        at_once(Ok(CallCard::of(self.card.clone())))
+    fn card<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
+        async move {
+            let mut what = self.card.clone();
+            if let Some(ranking) = &self.ranking {
+                what.extend(ranking.shown(kit).await?);
+            }
+            Ok(CallCard::of(what))
+        }
+        .boxed()
     }
 
     fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {

@@ -117,9 +117,7 @@ fn new_task(order: CampaignTaskOrder, at: &str) -> Result<NewCampaignTask, ApiRe
 }
 
 async fn show(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<CampaignInfo> {
-    let state = doors.store.campaign_state(id).await?;
-    // The files come back if somebody took them away.
-    doors.campaigns.write_files(id).await;
+    let state = doors.campaigns.look(id).await?;
     Ok(Json(info(&doors, state)))
 }
 
@@ -143,7 +141,7 @@ fn info(doors: &Doors, state: CampaignState) -> CampaignInfo {
 
 async fn read_state(doors: &Doors, id: CampaignId, asked: &AskedState) -> Result<CampaignState, ApiRefusal> {
     Ok(match asked.from.as_deref() {
-        None | Some("tables") => doors.store.campaign_state(id).await?,
+        None | Some("tables") => doors.campaigns.ended_if_broken(doors.store.campaign_state(id).await).await?,
         Some("events") => doors.store.campaign_from_events(id, None).await?,
         Some(other) => return Err(ApiRefusal::bad(format!("`from` is `{other}`; it is tables or events"))),
     })
@@ -247,7 +245,8 @@ async fn keep(
 async fn versions(Owner(doors): Owner, At((id, kind, key)): At<(CampaignId, String, String)>) -> Reply<ArtifactVersions> {
     let kind: ArtifactType = kind.parse().map_err(|why| ApiRefusal::bad(format!("type: {why}")))?;
     doors.store.conversation_of_campaign(id).await?;
-    let versions = doors.store.artifact_versions(id, kind, &key).await?;
+    let versions = doors.store.artifact_versions(id, kind, &key).await;
+    let versions = doors.campaigns.ended_if_broken(versions).await?;
     if versions.is_empty() {
         return Err(ApiRefusal::unknown(format!("campaign {id} has no {kind} {key}")));
     }

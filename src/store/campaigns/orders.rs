@@ -1,7 +1,10 @@
 //! The orders of a person about campaigns. Each is the person's own request; none needs an approval.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, TimeDelta, Utc};
-use sqlx::query_scalar;
+use sqlx::types::Json;
+use sqlx::{query, query_as, query_scalar};
 
 use super::CampaignError;
 use super::rows::{Of, rows};
@@ -11,11 +14,11 @@ use crate::domain::campaign::judge::check_description;
 use crate::domain::campaign::lead::{ImportedLead, read_csv};
 use crate::domain::campaign::{
     ApprovalContext, Artifact, ArtifactSource, ArtifactType, CAMPAIGN_PROFILE, Campaign, CampaignInput, CampaignState,
-    CampaignStatus, CampaignTask, CampaignTaskStatus, ContextKind, Lead, LeadStatus, MOST_TASKS, TaskMetadata,
+    CampaignStatus, CampaignTask, CampaignTaskStatus, ContextKind, Lead, LeadStatus, MOST_TASKS, Requirement, TaskMetadata,
 };
-use crate::domain::{CampaignId, CampaignTaskId, ConversationId, LeadId, Machine};
+use crate::domain::{CampaignId, CampaignTaskId, ConversationId, Image, LeadId, Machine};
 use crate::facts::{ChatForgotten, ContextChanged};
-use crate::store::{Store, Unit};
+use crate::store::{Store, StoreError, Unit, value};
 
 /// The most characters of a campaign's name.
 const MOST_NAME: usize = 200;
@@ -152,7 +155,7 @@ impl Store {
         Ok(campaign)
     }
 
-    /// A new campaign in `initializing`, from the artifacts, leads and open tasks of another.
+    /// A new campaign in `initializing`, from the artifacts, leads and open tasks of another. Its config scores the leads anew.
     ///
     /// # Errors
     /// [`CampaignError`] if there is none.
@@ -160,39 +163,46 @@ impl Store {
         self.has_room()?;
         let mut unit = self.begin(now).await?;
         let rows = rows(&mut *unit.tx, Of::Campaign(id)).await?.ok_or(CampaignError::Unknown(id))?;
-        let read = |rows: Vec<serde_json::Value>| rows.into_iter();
-        let from: Campaign = crate::store::value(rows.campaign)?;
+        let from: Campaign = value(rows.campaign)?;
+        let tasks = rows.tasks.into_iter().map(value::<CampaignTask>).collect::<Result<Vec<_>, _>>()?;
+        let artifacts = rows.artifacts.into_iter().map(value::<Artifact>).collect::<Result<Vec<_>, _>>()?;
+        let mut leads = unit.all_leads(id).await?;
         let campaign = unit.insert_campaign(&from.name, Some(id)).await?;
-        let mut tasks = std::collections::BTreeMap::new();
-        let open = read(rows.tasks).map(crate::store::value::<CampaignTask>).collect::<Result<Vec<_>, _>>()?;
-        for task in open.iter().filter(|task| task.status != CampaignTaskStatus::Done) {
-            tasks.insert(task.id, CampaignTaskId(unit.number_of("campaign_tasks").await?));
+        let mut parts = CopiedParts::default();
+        for task in &tasks {
+            let done = task.status == CampaignTaskStatus::Done;
+            let number = if done { None } else { Some(CampaignTaskId(unit.number_of("campaign_tasks").await?)) };
+            parts.tasks.insert(task.id, number);
         }
-        for task in open.iter().filter(|task| tasks.contains_key(&task.id)) {
-            let copy = copied_task(task, &tasks, &campaign, now);
-            unit.record_task(campaign.conversation_id, copy, "is copied").await?;
+        let numbers = unit.numbers_of("leads", leads.len()).await?;
+        for (lead, number) in leads.iter_mut().zip(numbers) {
+            parts.leads.insert(lead.id, LeadId(number));
+            // The version of the config that has scored it has another number in the copy.
+            (lead.id, lead.campaign_id, lead.weight_score, lead.scored) = (LeadId(number), campaign.id, 0, None);
         }
-        for row in read(rows.artifacts) {
-            let kept: Artifact = crate::store::value(row)?;
+        let behind = artifacts.iter().map(|kept| ((kept.artifact_type, kept.artifact_key.clone()), kept.version - 1));
+        parts.behind.extend(behind);
+        for task in &tasks {
+            if let Some(copy) = parts.task(task, campaign.id, now) {
+                unit.record_task(campaign.conversation_id, copy, "is copied").await?;
+            }
+        }
+        unit.record_leads(campaign.conversation_id, &leads, "copied").await?;
+        for kept in &artifacts {
             // One that was changed is what broke the campaign, and is left behind.
             if kept.checked().is_err() {
                 continue;
             }
-            let Artifact { artifact_type: kind, artifact_key: key, content, source, .. } = &kept;
+            let Artifact { artifact_type: kind, artifact_key: key, content, source, .. } = kept;
             let new = NewArtifact { kind: *kind, key, content, source: *source, step: None, approval: None };
             unit.keep_artifact(&campaign, new).await?;
         }
-        let mut leads = unit.all_leads(id).await?;
-        let numbers = unit.numbers_of("leads", leads.len()).await?;
-        for (lead, number) in leads.iter_mut().zip(numbers) {
-            (lead.id, lead.campaign_id) = (LeadId(number), campaign.id);
-        }
-        unit.record_leads(campaign.conversation_id, &leads, "copied").await?;
         unit.commit().await?;
         Ok(campaign.id)
     }
 
-    /// Removes the messages of a campaign's conversation and its summaries, by an event that replay knows. Gives how many.
+    /// Removes the messages of a campaign's conversation, its summaries, and the images that nothing else names, by an event
+    /// that replay knows. Gives how many messages.
     ///
     /// # Errors
     /// [`CampaignError`] if there is no such campaign.
@@ -200,45 +210,93 @@ impl Store {
         let mut unit = self.begin(now).await?;
         let state = unit.hold_campaign(id).await?;
         let conversation = state.campaign.conversation_id;
-        let gone = query_scalar::<_, String>(
+        let gone = query_as::<_, (String, Json<Vec<Image>>)>(
             "DELETE FROM messages WHERE conversation_id = $1 AND NOT EXISTS (SELECT FROM turns t WHERE t.turn_id = messages.turn_id
                AND t.ended_at IS NULL)
-             RETURNING CASE WHEN steered THEN 'steered/' || message_id ELSE concat_ws('/', role, coalesce(tool_call_id, step_id, turn_id)) END",
+             RETURNING CASE WHEN steered THEN 'steered/' || message_id ELSE concat_ws('/', role, coalesce(tool_call_id, step_id, turn_id)) END,
+                       images",
         );
-        let mut messages = gone.bind(conversation.0).fetch_all(&mut *unit.tx).await?;
-        sqlx::query("DELETE FROM summaries WHERE conversation_id = $1").bind(conversation.0).execute(&mut *unit.tx).await?;
+        let gone = gone.bind(conversation.0).fetch_all(&mut *unit.tx).await?;
+        query("DELETE FROM summaries WHERE conversation_id = $1").bind(conversation.0).execute(&mut *unit.tx).await?;
+        let (mut messages, images): (Vec<_>, Vec<_>) = gone.into_iter().map(|(message, Json(images))| (message, images)).unzip();
         messages.sort_unstable();
         let count = messages.len();
         if count > 0 {
-            unit.append(conversation, ChatForgotten { messages }.into()).await?;
+            let named = images.into_iter().flatten().map(|image| image.sha256).collect();
+            let images = unit.forget_images(conversation, named).await?;
+            unit.append(conversation, ChatForgotten { messages, images }.into()).await?;
         }
         unit.commit().await?;
         Ok(count)
     }
 }
 
-/// A task for a copy of its campaign: its conditions name the copies of other tasks; those that are done are met.
-fn copied_task(
-    task: &CampaignTask,
-    copies: &std::collections::BTreeMap<CampaignTaskId, CampaignTaskId>,
-    campaign: &Campaign,
-    now: DateTime<Utc>,
-) -> CampaignTask {
-    use crate::domain::campaign::Requirement;
-    let moved = |wanted: &Requirement| match wanted {
-        Requirement::TaskDone { task } => copies.get(task).map(|task| Requirement::TaskDone { task: *task }),
-        other => Some(other.clone()),
-    };
-    let mut metadata = task.metadata.clone();
-    metadata.preconditions = metadata.preconditions.iter().filter_map(moved).collect();
-    metadata.requires = metadata.requires.iter().filter_map(moved).collect();
-    metadata.begun_at = None;
-    let status = if task.status == CampaignTaskStatus::Blocked { task.status } else { CampaignTaskStatus::Pending };
-    let (id, campaign_id) = (copies.get(&task.id).copied().unwrap_or(task.id), campaign.id);
-    CampaignTask { id, campaign_id, status, metadata, sequence: 0, created_at: now, updated_at: now, ..task.clone() }
+/// The numbers that the parts of a campaign have in its copy.
+#[derive(Default)]
+struct CopiedParts {
+    /// Those of its tasks. One that is done is not copied, and has none.
+    tasks: BTreeMap<CampaignTaskId, Option<CampaignTaskId>>,
+    /// Those of its leads.
+    leads: BTreeMap<LeadId, LeadId>,
+    /// So many versions of an artifact stay behind: its newest becomes the first.
+    behind: BTreeMap<(ArtifactType, String), i32>,
+}
+
+impl CopiedParts {
+    /// A task for the copy; `None` if it is done. If its required effects were other tasks that are all done, it requires that the
+    /// time of the copy has come, which holds: so it is done as soon as its preconditions hold, as in the original.
+    fn task(&self, task: &CampaignTask, campaign_id: CampaignId, now: DateTime<Utc>) -> Option<CampaignTask> {
+        let id = self.tasks.get(&task.id).copied().flatten()?;
+        let copied = |all: &[Requirement]| all.iter().filter_map(|wanted| self.condition(wanted)).collect::<Vec<_>>();
+        let TaskMetadata { preconditions, requires, .. } = &task.metadata;
+        let (preconditions, mut left) = (copied(preconditions), copied(requires));
+        if left.is_empty() && !requires.is_empty() {
+            left.push(Requirement::After { time: now });
+        }
+        let metadata = TaskMetadata { preconditions, requires: left, begun_at: None, ..task.metadata.clone() };
+        let status = if task.status == CampaignTaskStatus::Blocked { task.status } else { CampaignTaskStatus::Pending };
+        Some(CampaignTask { id, campaign_id, status, metadata, sequence: 0, created_at: now, updated_at: now, ..task.clone() })
+    }
+
+    /// A condition for the copy; `None` if it is a task that is done. A number that is none of the campaign stays as it is.
+    fn condition(&self, wanted: &Requirement) -> Option<Requirement> {
+        Some(match wanted {
+            Requirement::TaskDone { task } => {
+                Requirement::TaskDone { task: self.tasks.get(task).copied().unwrap_or(Some(*task))? }
+            }
+            Requirement::LeadStatus { lead, status } => {
+                Requirement::LeadStatus { lead: self.leads.get(lead).copied().unwrap_or(*lead), status: *status }
+            }
+            Requirement::ArtifactExists { kind_of, key, min_version } => {
+                let behind = self.behind.get(&(*kind_of, key.clone())).copied().unwrap_or_default();
+                Requirement::ArtifactExists { kind_of: *kind_of, key: key.clone(), min_version: (min_version - behind).max(1) }
+            }
+            other => other.clone(),
+        })
+    }
 }
 
 impl Unit {
+    /// Removes those of these images that no message has any more, and no artifact. Gives their names.
+    async fn forget_images(&mut self, conversation: ConversationId, named: Vec<String>) -> Result<Vec<String>, StoreError> {
+        if named.is_empty() {
+            return Ok(named);
+        }
+        // A message that brings one of them right now comes before this or after it, and keeps its image. It locks its
+        // conversation before the images, and so does this.
+        let held = query("SELECT FROM conversations WHERE conversation_id = $1 FOR UPDATE").bind(conversation.0);
+        held.execute(&mut *self.tx).await?;
+        query("LOCK TABLE attachments IN SHARE ROW EXCLUSIVE MODE").execute(&mut *self.tx).await?;
+        let gone = query_scalar::<_, String>(
+            "DELETE FROM attachments a WHERE a.sha256 = ANY($1) AND NOT EXISTS (
+                 SELECT FROM messages m WHERE m.images <> '[]' AND m.images @> jsonb_build_array(jsonb_build_object('sha256', a.sha256)))
+             AND NOT EXISTS (SELECT FROM artifacts k WHERE k.artifact_type = 'picture' AND k.content = a.sha256) RETURNING a.sha256",
+        );
+        let mut gone = gone.bind(named).fetch_all(&mut *self.tx).await?;
+        gone.sort_unstable();
+        Ok(gone)
+    }
+
     async fn insert_campaign(&mut self, name: &str, copy_of: Option<CampaignId>) -> Result<Campaign, CampaignError> {
         let conversation = query_scalar::<_, i64>(
             "INSERT INTO conversations (user_id, profile, created_at) VALUES (1, $1, $2) RETURNING conversation_id",

@@ -1,7 +1,11 @@
 //! A model of bad will and bad memory, as a property: it claims, repeats itself, forges and talks junk among honest proposals, the process dies
-//! at any moment, and the messages are forgotten between the steps. Each campaign ends `completed`, with each effect once.
-//! `CAMPAIGN_CASES` says how many campaigns (256), `CAMPAIGN_SEED` (1) with which chance. Some of them are under way at once, so one death meets
-//! each at another step.
+//! at any moment, and all messages of all conversations are deleted by hand between the steps. Each campaign ends `completed`, with each effect
+//! once. `CAMPAIGN_CASES` says how many campaigns (256), `CAMPAIGN_SEED` (1) with which chance. Some of them are under way at once, so one death
+//! meets each at another step.
+//!
+//! In every second wave no message outlives the transaction that wrote it, so none is there between any two steps. In the others a person forgets
+//! chats in good order, and deletes all that is left before each decision, after it, and over each death. The deleted rows are put aside, and come
+//! back when all campaigns have ended: so the check of the end compares all tables.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Mutex;
@@ -10,20 +14,37 @@ use level3::domain::CallRequest;
 use level3::model::{Entry, ModelErrorKind, Request};
 use reqwest::Method;
 use serde_json::{Value, json};
-use sqlx::PgConnection;
+use sqlx::{PgConnection, query, query_scalar, raw_sql};
 
-use super::Desk;
+use super::{Desk, note, two_tasks};
 use crate::support::proposer::eligible;
 use crate::support::{Chance, Reply, TestApp, api, call, calls, text};
 
 /// The model's chance. One story uses it.
 static CHANCE: Mutex<Chance> = Mutex::new(Chance(0));
 /// The campaigns that are under way at once.
-const AT_ONCE: u64 = 32;
+const WAVE: u64 = 32;
 /// The most times that the person looks at them.
 const LOOKS: usize = 600;
 /// The answers of the model that each may use up.
 const ANSWERS: usize = 600;
+
+/// The place of the deleted messages, and the function that deletes a message in the transaction that wrote it.
+const ASIDE: &str = "CREATE SCHEMA aside;
+    CREATE TABLE aside.messages AS SELECT * FROM level3.messages WHERE FALSE;
+    CREATE FUNCTION aside.put() RETURNS TRIGGER LANGUAGE plpgsql SECURITY DEFINER SET search_path = level3, pg_temp AS $$
+    BEGIN
+        WITH gone AS (DELETE FROM messages WHERE message_id = NEW.message_id RETURNING *)
+        INSERT INTO aside.messages SELECT * FROM gone;
+        RETURN NULL;
+    END $$";
+/// From now on no message outlives its transaction.
+const AT_ONCE: &str = "CREATE CONSTRAINT TRIGGER put_aside AFTER INSERT ON level3.messages DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION aside.put()";
+const NOT_AT_ONCE: &str = "DROP TRIGGER put_aside ON level3.messages";
+/// Deletes all messages of all conversations.
+const BY_HAND: &str = "WITH gone AS (DELETE FROM level3.messages RETURNING *) INSERT INTO aside.messages SELECT * FROM gone";
+const BACK: &str = "INSERT INTO level3.messages SELECT * FROM aside.messages; DROP SCHEMA aside CASCADE";
 
 /// The three tasks, in the order in which they may be worked on.
 const KEEP: &str = "Keep a note";
@@ -106,9 +127,13 @@ fn answer(request: &Request) -> Reply {
 /// Campaigns that are under way, with a person who approves what is honest and nothing else.
 struct Wave<'a> {
     desk: &'a mut Desk,
+    /// The superuser's connection.
+    behind: &'a mut PgConnection,
     /// Those that have not ended.
     open: Vec<i64>,
     chance: Chance,
+    /// True if no message outlives its transaction.
+    at_once: bool,
 }
 
 impl Wave<'_> {
@@ -144,13 +169,30 @@ impl Wave<'_> {
         answered
     }
 
-    /// The process dies after a while of work, and another takes its place.
+    /// The process dies after a while of work, and another takes its place, which finds no message.
     async fn die(&mut self) {
         for _ in 0..self.chance.below(1_000) {
             tokio::task::yield_now().await;
         }
         self.desk.app.crash().await;
+        self.delete().await;
         self.desk.app.start_again().await;
+    }
+
+    /// Forgets the chats of some campaigns in good order, and then deletes all messages, also those of turns that wait.
+    async fn forget(&mut self) {
+        for id in self.open.clone() {
+            if self.chance.below(4) == 0 {
+                self.order(id, Method::POST, "/forget-chat", None).await;
+            }
+        }
+        self.delete().await;
+    }
+
+    /// Deletes all messages of all conversations by hand.
+    async fn delete(&mut self) {
+        let gone = query(BY_HAND).execute(&mut *self.behind).await.unwrap().rows_affected();
+        assert!(gone == 0 || !self.at_once, "{gone} messages have outlived the transactions that wrote them");
     }
 
     /// Watches over the campaigns until all have ended.
@@ -168,12 +210,10 @@ impl Wave<'_> {
                 continue;
             }
             self.desk.app.until("SELECT count(*) FROM turns WHERE state IN ('queued', 'running')", 0).await;
-            for id in self.open.clone() {
-                if self.chance.below(4) == 0 {
-                    self.order(id, Method::POST, "/forget-chat", None).await;
-                }
-            }
+            self.forget().await;
             let mut moved = self.decide().await;
+            // The turns that go on by these decisions are under way.
+            self.delete().await;
             let (_, listed) = self.desk.ask(Method::GET, "", None).await;
             for campaign in listed["campaigns"].as_array().unwrap() {
                 let id = campaign["id"].as_i64().unwrap();
@@ -200,12 +240,12 @@ impl Wave<'_> {
     }
 
     /// Counts the effects of a campaign, by nothing that the controller uses for it.
-    async fn count(&self, id: i64, behind: &mut PgConnection) {
-        let kept: Vec<String> = sqlx::query_scalar(
+    async fn count(&mut self, id: i64) {
+        let kept: Vec<String> = query_scalar(
             "SELECT artifact_type || '/' || artifact_key || '@' || version || ' ' || content FROM artifacts WHERE campaign_id = $1 ORDER BY 1",
         )
         .bind(id)
-        .fetch_all(&mut *behind)
+        .fetch_all(&mut *self.behind)
         .await
         .unwrap();
         assert_eq!(kept, ["heuristic/note@1 Be brief", "message/hello@1 Good day"]);
@@ -215,7 +255,7 @@ impl Wave<'_> {
                AND t.campaign_id = $1 GROUP BY t.id ORDER BY t.id",
         )
         .bind(id)
-        .fetch_all(&mut *behind)
+        .fetch_all(&mut *self.behind)
         .await
         .unwrap();
         assert_eq!(tasks, [KEEP, DRAFT, ASK].map(|task| (task.to_owned(), 1)), "each task was done once, and there is no other");
@@ -224,7 +264,7 @@ impl Wave<'_> {
              WHERE c.id = $1 AND k.state = 'done' AND k.name NOT IN ('no_op', 'select_next_task') GROUP BY 1 ORDER BY 1",
         )
         .bind(id)
-        .fetch_all(behind)
+        .fetch_all(&mut *self.behind)
         .await
         .unwrap();
         let once = ["generate_message", "persist_artifact", "request_user_input"].map(|name| (name.to_owned(), 1));
@@ -246,12 +286,21 @@ async fn campaigns_of_a_hostile_model_end_completed_with_each_effect_once() {
     let number = |name: &str, usual: u64| std::env::var(name).map_or(usual, |value| value.parse().expect("a number"));
     let (cases, seed) = (number("CAMPAIGN_CASES", 256), number("CAMPAIGN_SEED", 1));
     let mut desk = Desk { app: TestApp::start().await };
+    let mut behind = desk.app.behind().await;
+    raw_sql(ASIDE).execute(&mut behind).await.unwrap();
     let mut made = 0;
     while made < cases {
+        // Each second wave, and with the next seed the others.
+        let at_once = seed.wrapping_add(made / WAVE) % 2 == 1;
+        if at_once {
+            raw_sql(AT_ONCE).execute(&mut behind).await.unwrap();
+            // The wave before may have left some.
+            query(BY_HAND).execute(&mut behind).await.unwrap();
+        }
         let chance = seed.wrapping_mul(1_000_003).wrapping_add(made);
         *CHANCE.lock().unwrap() = Chance(chance);
-        let ids: Vec<_> = (made..cases.min(made + AT_ONCE)).map(|case| i64::try_from(case + 1).unwrap()).collect();
-        made += AT_ONCE;
+        let ids: Vec<_> = (made..cases.min(made + WAVE)).map(|case| i64::try_from(case + 1).unwrap()).collect();
+        made += WAVE;
         desk.app.script((0..ids.len() * ANSWERS).map(|_| Reply::By(answer)));
         for id in &ids {
             let making = json!({"name": format!("Case {id}"), "tasks": three_tasks()});
@@ -259,15 +308,70 @@ async fn campaigns_of_a_hostile_model_end_completed_with_each_effect_once() {
             assert_eq!((status, made["id"].as_i64()), (200, Some(*id)), "{made}");
             assert_eq!(desk.ask(Method::POST, &format!("/{id}/start"), None).await.0, 200);
         }
-        let mut wave = Wave { desk: &mut desk, open: ids.clone(), chance: Chance(chance) };
+        let mut wave = Wave { desk: &mut desk, behind: &mut behind, open: ids.clone(), chance: Chance(chance), at_once };
         wave.watch().await;
-        let mut behind = wave.desk.app.behind().await;
         for id in ids {
-            wave.count(id, &mut behind).await;
+            wave.count(id).await;
             wave.follows(id).await;
+        }
+        if at_once {
+            raw_sql(NOT_AT_ONCE).execute(&mut behind).await.unwrap();
         }
         desk.app.script.forget();
     }
+    let aside: i64 = query_scalar("SELECT count(*) FROM aside.messages").fetch_one(&mut behind).await.unwrap();
+    assert!(aside >= i64::try_from(cases).unwrap(), "only {aside} messages were deleted by hand");
+    raw_sql(BACK).execute(&mut behind).await.unwrap();
     assert_eq!(desk.app.count("SELECT count(*) FROM capabilities").await, 0, "nothing was built");
     // The end of the story looks whether all of it follows from events.
+}
+
+/// Deletes all messages as a person does it in psql. There were some.
+async fn delete_all(desk: &Desk) {
+    let gone = query("DELETE FROM messages").execute(&mut desk.app.behind().await).await.unwrap();
+    assert!(gone.rows_affected() > 0);
+}
+
+#[tokio::test]
+async fn campaign_messages_that_are_deleted_by_hand_in_psql_stop_nothing() {
+    let mut desk = Desk::start(two_tasks()).await;
+    desk.app.rewrites("messages are deleted by hand");
+    desk.app.script([call("persist_artifact", note())]);
+    desk.present().await;
+    // A proposal waits for the person, and the next process finds no message of its turn.
+    let approval = desk.asked().await;
+    desk.app.crash().await;
+    delete_all(&desk).await;
+    desk.app.start_again().await;
+    desk.present().await;
+    desk.app.script([call("request_user_input", json!({"task": 2, "question": "tone", "text": "Formal?"}))]);
+    desk.decide(&approval, "approve").await;
+    desk.app.run_until_idle().await;
+    let shown = desk.get("/1").await;
+    assert_eq!(shown["tasks"][0]["status"], "done", "{shown}");
+    assert_eq!(shown["tasks"][1]["metadata"]["questions"][0]["text"], "Formal?", "the open question stays: {shown}");
+    delete_all(&desk).await;
+
+    desk.app.script([call("generate_message", json!({"task": 2, "key": "hello", "text": "Good day"}))]);
+    let answer = json!({"task": 2, "question": "tone", "answer": "Formal"});
+    assert_eq!(desk.ask(Method::POST, "/1/answer", Some(answer)).await.0, 200);
+    let approval = desk.asked().await;
+    delete_all(&desk).await;
+    desk.decide(&approval, "approve").await;
+    desk.app.run_until_idle().await;
+    delete_all(&desk).await;
+    let shown = desk.get("/1").await;
+    assert_eq!(shown["campaign"]["status"], "completed", "{shown}");
+    assert_eq!(desk.app.count("SELECT count(*) FROM artifacts WHERE version = 1 AND source = 'agent'").await, 2);
+
+    // The campaign is whole, and replay names what was deleted and nothing else.
+    let [tables, events] = [desk.get("/1/export?from=tables").await, desk.get("/1/export?from=events").await];
+    assert_eq!(tables.to_string(), events.to_string());
+    let (_, verified) = desk.ask(Method::POST, "/1/verify", None).await;
+    assert_eq!((&verified["clean"], &verified["requests"]), (&json!(true), &json!(3)), "{verified}");
+    let found = level3::replay::check(desk.app.store()).await.unwrap();
+    assert!(found.broken.is_empty() && !found.differences.is_empty(), "{found:#?}");
+    for row in found.differences {
+        assert_eq!((row.table.as_str(), row.column, row.live), ("messages", None, None), "{}", row.row);
+    }
 }

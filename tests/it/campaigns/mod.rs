@@ -1,13 +1,17 @@
 //! Campaigns, from their making to their end: a model that proposes well, badly and twice, a person who approves, answers and goes away.
 
+mod broken;
 mod browser;
 mod canary;
 mod checklist;
+mod copying;
 mod cost;
+mod eight_kinds;
 mod files;
 mod hostile;
 mod one_cycle;
 mod python;
+mod ranking;
 mod script_reach;
 mod scripts;
 mod turns;

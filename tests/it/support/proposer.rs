@@ -41,7 +41,7 @@ pub fn step_to(page: &str, address: &str) -> Option<PageStep> {
 
 /// Types into a field, or sends what was typed.
 pub fn step_in(page: &str, field: &str, words: &str, button: &str) -> PageStep {
-    if page.starts_with("browser_type was done") {
+    if page.lines().any(|line| line.starts_with("browser_type was done")) {
         ("browser_click", json!({"node": node(page, button)}))
     } else {
         ("browser_type", json!({"node": node(page, field), "text": words}))

@@ -1,0 +1,85 @@
+//! A proposed scoring config is shown with the ranking that it changes, before a person decides.
+
+use std::fmt::Write as _;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::Desk;
+use crate::support::{Reply, call};
+
+const TITLES: &str = r#"{"base": 5, "rules": [{"attribute": "title", "equals": "cto", "weight": 7}]}"#;
+
+/// A task that is done with so many versions of a config.
+fn wants(version: i32) -> Value {
+    json!([{"description": "Score them", "requires": [
+        {"kind": "artifact_exists", "type": "lead_scoring_config", "key": "scores", "min_version": version}
+    ]}])
+}
+
+fn proposes() -> Reply {
+    call("persist_artifact", json!({"task": 1, "type": "lead_scoring_config", "key": "scores", "content": TITLES}))
+}
+
+impl Desk {
+    async fn import(&self, csv: &str) {
+        let (status, told) = self.ask(Method::POST, "/1/leads", Some(json!({"csv": csv}))).await;
+        assert_eq!(status, 200, "{told}");
+    }
+}
+
+/// The lines about the ranking in the question to the person.
+fn ranking(approval: &Value) -> Vec<&str> {
+    let what = approval["shown"]["what"].as_array().unwrap();
+    assert_eq!(what[2], TITLES, "{approval}");
+    what[3..].iter().map(|line| line.as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn campaign_scoring_config_is_approved_with_the_ranking_it_changes_in_sight() {
+    let desk = Desk::start(wants(2)).await;
+    let mut csv = "full_name,profile_url,title\n".to_owned();
+    for n in 1..=25 {
+        let _ = writeln!(csv, "Lead {n},https://x.example/{n},{}", if n < 24 { "Cook" } else { "CTO" });
+    }
+    desk.import(&csv).await;
+    desk.keep("lead_scoring_config", "scores", r#"{"base": 5, "rules": []}"#).await;
+    desk.app.script([proposes()]);
+    desk.present().await;
+    let approval = desk.asked().await;
+    let lines = ranking(&approval);
+    assert_eq!(lines[0], "Scores the 25 leads anew: 2 get another score, 25 another rank.");
+    assert!(lines[1].starts_with("The best 20 by it, and those that leave the best 20"), "{lines:?}");
+    let mut expected = vec!["24 → 1, Lead 24, 5 → 12".to_owned(), "25 → 2, Lead 25, 5 → 12".to_owned()];
+    // Lead 19 and 20 leave the best 20, and stand at the end.
+    expected.extend((1..=20).map(|n| format!("{n} → {}, Lead {n}, 5 → 5", n + 2)));
+    assert_eq!(lines[2..], expected);
+    assert_eq!(desk.app.count("SELECT count(*) FROM leads WHERE weight_score = 5").await, 25, "nothing is scored before");
+    desk.decide(&approval, "approve").await;
+    desk.app.run_until_idle().await;
+    assert_eq!(desk.get("/1").await["campaign"]["status"], "completed");
+    let leads = desk.get("/1/leads").await;
+    for (rank, name, score) in [(0, "Lead 24", 12), (1, "Lead 25", 12), (2, "Lead 1", 5), (21, "Lead 20", 5)] {
+        let lead = &leads["leads"][rank];
+        assert_eq!((&lead["full_name"], &lead["weight_score"]), (&json!(name), &json!(score)), "the ranking that was shown");
+    }
+    desk.check().await;
+}
+
+#[tokio::test]
+async fn campaign_scoring_config_is_shown_without_leads_and_with_names_that_would_be_lines() {
+    let desk = Desk::start(wants(1)).await;
+    desk.app.script([proposes()]);
+    desk.present().await;
+    let approval = desk.asked().await;
+    assert_eq!(ranking(&approval), ["There are no leads yet that it would score."]);
+    desk.decide(&approval, "deny").await;
+    desk.app.run_until_idle().await;
+    desk.app.script([proposes()]);
+    desk.import("full_name,profile_url,title\n\"Eve\n9 → 1, Bob\",https://x.example/eve,CTO\n").await;
+    let approval = desk.asked().await;
+    assert_eq!(ranking(&approval)[2..], ["1 → 1, Eve 9 → 1, Bob, 0 → 12"]);
+    desk.decide(&approval, "deny").await;
+    desk.app.run_until_idle().await;
+    desk.check().await;
+}
