@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use chrono::{DateTime, Utc};
+
 use super::media;
 use super::orders::{NewOrder, Orders};
 use crate::clock::Clock;
@@ -60,6 +62,8 @@ pub struct IncomingMessage {
     pub to: Option<String>,
     /// True if it tells of an edit or a deletion.
     pub note: bool,
+    /// When it was written, in whole seconds, if the channel says it.
+    pub at: Option<DateTime<Utc>>,
 }
 
 /// A file that came with a message.
@@ -137,7 +141,7 @@ impl Inbox {
                 return Ok(None);
             }
             let (from, media, note) = (&*message.from, media.as_ref(), message.note);
-            orders.take(NewOrder { channel: self.channel, from, peer_id, text, media, note }).await?;
+            orders.take(NewOrder { channel: self.channel, from, peer_id, text, media, note, at: message.at }).await?;
             return Ok(Some(Came::Ordered));
         }
         let new = NewIncoming { channel: self.channel, from: &from, peer_id, text, media };

@@ -1,5 +1,6 @@
 //! A message of the operator's own numbers comes to the operator before anybody else looks at it.
 
+use chrono::{DateTime, Utc};
 use futures::future::BoxFuture;
 
 use crate::domain::relay::MediaNote;
@@ -20,6 +21,8 @@ pub struct NewOrder<'a> {
     pub media: Option<&'a MediaNote>,
     /// True if it tells of an edit or a deletion.
     pub note: bool,
+    /// When it was written, in whole seconds, if the channel says it.
+    pub at: Option<DateTime<Utc>>,
 }
 
 /// Takes orders.

@@ -23,12 +23,14 @@ use super::protocol::{FromProgram, MOST_LINE, ProgramMedia, ReceiptState, SentMe
 use super::{ChannelFeatures, ChannelStatus, ContactChannel, Inbox};
 use crate::clock::Clock;
 use crate::domain::relay::{ChannelState, MediaNote};
-use crate::store::{ClaimedMessage, SendEnd};
+use crate::store::{Came, ClaimedMessage, SendEnd, StoreError};
 
 /// The shortest and the longest pause before a program is started again, in seconds.
 const PAUSES: (i64, i64) = (1, 60);
 /// A program that ran for so long begins anew with the shortest.
 const RAN_WELL: TimeDelta = TimeDelta::seconds(60);
+/// The pauses before a message that could not be kept is tried again, in seconds. Together they are shorter than [`ANSWER`]: meanwhile no line is read.
+const TRIED_AGAIN: [i64; 3] = [1, 2, 4];
 /// How long a program has to answer about a message.
 const ANSWER: Duration = Duration::from_secs(30);
 /// How long it has to end by itself.
@@ -64,6 +66,8 @@ enum Over {
     Ended,
     /// It said something that this version does not understand.
     Misspoke(String),
+    /// A message of it cannot be kept. It waits for `accepted` without limit, and brings the message again only after a start.
+    Unkept(StoreError),
 }
 
 impl Program {
@@ -178,13 +182,18 @@ impl Program {
                 Ok(_) => {}
             }
             match serde_json::from_slice::<FromProgram>(&line) {
-                Ok(said) => self.hear(said, inbox).await,
+                Ok(said) => {
+                    if let Err(error) = self.hear(said, inbox).await {
+                        return Over::Unkept(error);
+                    }
+                }
                 Err(error) => return Over::Misspoke(format!("a line cannot be read: {error}")),
             }
         }
     }
 
-    async fn hear(&self, said: FromProgram, inbox: &Inbox) {
+    /// Takes what the program says. An error: a message of it cannot be kept.
+    async fn hear(&self, said: FromProgram, inbox: &Inbox) -> Result<(), StoreError> {
         match said {
             FromProgram::Status { state, address, reason, code, until, pairing_code } => {
                 let reason = [code, reason].into_iter().flatten().collect::<Vec<_>>().join(": ");
@@ -201,27 +210,20 @@ impl Program {
                     *status = ChannelStatus { qr: Some(text), pairing_code, ..ChannelStatus::of(ChannelState::NeedsScan) };
                 });
             }
-            FromProgram::Message { id, from, text, chat, own, media, to, note } => {
+            FromProgram::Message { id, from, text, at, chat, own, media, to, note } => {
                 let file = media.map(|media| self.file(media));
                 let here = match &file {
                     Some(IncomingFile::At(path)) => Some(path.clone()),
                     _ => None,
                 };
                 let (id_of, from_whom, note) = (id.clone(), from.clone(), note.is_some());
-                let message = IncomingMessage { id: id_of, from: from_whom, text, chat, own, file, to, note };
-                match inbox.take(message).await {
-                    Ok(came) => {
-                        tracing::debug!(channel = self.name, ?came, "a message came");
-                        if let Some(path) = here {
-                            let _ = tokio::fs::remove_file(path).await;
-                        }
-                        self.say(&ToProgram::Accepted { from: &from, id: &id });
-                    }
-                    // Unacknowledged, it comes again.
-                    Err(error) => {
-                        tracing::warn!(error = &error as &dyn std::error::Error, "a contact's message could not be kept yet")
-                    }
+                let message = IncomingMessage { id: id_of, from: from_whom, text, chat, own, file, to, note, at };
+                let came = self.keep(&message, inbox).await?;
+                tracing::debug!(channel = self.name, ?came, "a message came");
+                if let Some(path) = here {
+                    let _ = tokio::fs::remove_file(path).await;
                 }
+                self.say(&ToProgram::Accepted { from: &from, id: &id });
             }
             FromProgram::Sent { id, peer_id } => {
                 self.answered(&id, SendEnd::Sent(peer_id.unwrap_or_else(|| id.clone())), inbox).await
@@ -243,6 +245,21 @@ impl Program {
                 self.late(&id, &end, inbox).await;
             }
         }
+        Ok(())
+    }
+
+    /// Has the inbox take a message, and tries it again for a while if it cannot be kept.
+    async fn keep(&self, message: &IncomingMessage, inbox: &Inbox) -> Result<Option<Came>, StoreError> {
+        for pause in TRIED_AGAIN {
+            match inbox.take(message.clone()).await {
+                Ok(came) => return Ok(came),
+                Err(error) => {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "a contact's message could not be kept yet");
+                }
+            }
+            self.clock.sleep_until(self.clock.now() + TimeDelta::seconds(pause)).await;
+        }
+        inbox.take(message.clone()).await
     }
 
     /// Passes an answer to the attempt that waits for it; one that nobody waits for is recorded as it comes.
@@ -311,6 +328,15 @@ impl ContactChannel for Program {
                     Ok(Over::Misspoke(why)) => {
                         tracing::error!(channel = self.name, why, "a channel program breaks the protocol");
                         self.set(ChannelState::Outdated, Some(why));
+                    }
+                    Ok(Over::Unkept(error)) => {
+                        tracing::error!(
+                            channel = self.name,
+                            error = &error as &dyn std::error::Error,
+                            "a message cannot be kept; its program is started again"
+                        );
+                        let why = "a message could not be kept; the program of the channel is started again, and brings it again";
+                        self.set(ChannelState::Connecting, Some(why.to_owned()));
                     }
                     Err(error) => {
                         tracing::error!(channel = self.name, %error, "a channel program does not start");

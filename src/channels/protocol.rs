@@ -85,6 +85,9 @@ pub(super) enum FromProgram {
         from: String,
         #[serde(default)]
         text: String,
+        /// When it was written.
+        #[serde(default)]
+        at: Option<DateTime<Utc>>,
         #[serde(default = "direct")]
         chat: String,
         #[serde(default)]

@@ -26,8 +26,8 @@ const UNPROVEN: &str =
 pub(super) struct Desk {
     operator: Operator,
     channels: Channels,
-    /// The one who is shown that something is written.
-    typing: Option<(TurnId, OrderSource)>,
+    /// The one who is shown that something is written, and when it is said again.
+    typing: Option<(TurnId, OrderSource, DateTime<Utc>)>,
 }
 
 /// The work of a look.
@@ -67,7 +67,7 @@ impl Desk {
             let again = async {
                 match (retry, &self.typing) {
                     (Some(at), _) => clock.sleep_until(at).await,
-                    (None, Some(_)) => clock.sleep_until(clock.now() + TYPING).await,
+                    (None, Some((.., at))) => clock.sleep_until(*at).await,
                     (None, None) => std::future::pending().await,
                 }
             };
@@ -140,20 +140,24 @@ impl Desk {
     async fn begins(&mut self, turn: TurnId) {
         let source = self.operator.store.source_of(turn).await.ok().flatten();
         if let Some(source) = source {
-            self.typing = Some((turn, source));
+            self.typing = Some((turn, source, self.operator.clock.now()));
             self.show_typing(true).await;
         }
     }
 
     async fn rests(&mut self, turn: TurnId) {
-        if self.typing.as_ref().is_some_and(|(typing, _)| *typing == turn) {
+        if self.typing.as_ref().is_some_and(|(typing, ..)| *typing == turn) {
             self.show_typing(false).await;
             self.typing = None;
         }
     }
 
-    async fn show_typing(&self, on: bool) {
-        if let Some((_, source)) = &self.typing
+    async fn show_typing(&mut self, on: bool) {
+        let next = self.operator.clock.now() + TYPING;
+        if let Some((.., again)) = &mut self.typing {
+            *again = next;
+        }
+        if let Some((_, source, _)) = &self.typing
             && let Some(open) = self.channels.get(&source.channel)
             && open.channel.features().typing
         {

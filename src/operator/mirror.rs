@@ -1,6 +1,7 @@
 //! Copies for a person to read: the sources of the scripts, and the global context. The originals are in the database.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
@@ -25,7 +26,8 @@ pub(super) async fn scripts(store: &Store, home: &Path) -> Result<(), StoreError
     for name in names {
         if let Some(live) = catalogue.live(store, &name).await? {
             let head = format!(
-                "// A copy of the script `{name}`, version {}, to read. Editing it changes nothing: update_script does, or the page.\n",
+                "{}{}, to read. Editing it changes nothing: update_script does, or the page.\n",
+                head_of(&name),
                 live.version
             );
             sources.push((format!("{name}.js"), head + &live.source));
@@ -37,13 +39,25 @@ pub(super) async fn scripts(store: &Store, home: &Path) -> Result<(), StoreError
     Ok(())
 }
 
+/// The beginning of the copy of a script, up to its version.
+fn head_of(name: &str) -> String {
+    format!("// A copy of the script `{name}`, version ")
+}
+
+/// True for a copy that this module wrote. A person's own files lie in the same folder, and stay.
+fn is_copy(path: &Path) -> bool {
+    let name = path.extension().filter(|ending| *ending == "js").and(path.file_stem()).and_then(OsStr::to_str);
+    name.filter(|_| path.is_file())
+        .is_some_and(|name| fs::read(path).is_ok_and(|content| content.starts_with(head_of(name).as_bytes())))
+}
+
 fn write_all(folder: &Path, sources: &[(String, String)]) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let there: HashSet<&str> = sources.iter().map(|(name, _)| name.as_str()).collect();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name();
-        if name.to_str().is_some_and(|name| name.ends_with(".js") && !there.contains(name)) {
+        if name.to_str().is_some_and(|name| !there.contains(name)) && is_copy(&entry.path()) {
             fs::remove_file(entry.path())?;
         }
     }
@@ -58,5 +72,26 @@ pub(super) fn context(context: &GlobalContext, home: &Path) {
     let text = serde_json::to_string_pretty(&json!({ "version": context.version, "document": context.document }));
     if let Err(error) = whole_file::mirror(&home.join(CONTEXT), &(text.unwrap_or_default() + "\n")) {
         tracing::warn!(%error, "the copy of the global context cannot be written");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_copy_of_a_script_that_is_gone_goes_and_a_persons_own_files_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = |name: &str| (format!("{name}.js"), head_of(name) + "1, to read.\nexport default () => 1;\n");
+        write_all(folder.path(), &[copy("double"), copy("triple")]).unwrap();
+        let own = ["mine.js", "renamed.js", "notes.txt"];
+        for (name, text) in own.into_iter().zip(["export default () => 2;\n", copy("double").1.as_str(), "notes"]) {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        fs::create_dir(folder.path().join("folder.js")).unwrap();
+        write_all(folder.path(), &[copy("triple")]).unwrap();
+        let there = |name: &str| folder.path().join(name).exists();
+        assert!(there("triple.js") && !there("double.js"));
+        assert!(own.into_iter().all(there) && there("folder.js"));
     }
 }

@@ -1,6 +1,6 @@
 //! A message of one of the operator's numbers: an order, a word that decides, or something that is answered at once.
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
@@ -8,11 +8,15 @@ use super::Operator;
 use crate::channels::{NewOrder, Orders};
 use crate::domain::operator::{ANOTHERS, NO_EDITS, NOT_ENOUGH, NOTHING_WAITS, OrderSource, only_decides, place, plain_yes};
 use crate::domain::relay::{MOST_TEXT_IN, MediaNote, plain_text};
-use crate::domain::{ConversationId, Heard};
+use crate::domain::{ApprovalId, ConversationId, Heard};
 use crate::store::{NewMessage, OperatorWords, StoreError};
 
 /// So long after a question has ended, a plain yes or no is taken as one that came late, and not as an order.
 const LATE: TimeDelta = TimeDelta::minutes(10);
+/// A channel gives the time of a message in whole seconds, so it may be this much before that of a question which its sender has read.
+const WHOLE_SECONDS: TimeDelta = TimeDelta::seconds(1);
+/// Names the answers to words that come late.
+const ANSWERED_LATE: &str = "late";
 /// The answer to a message without words.
 const NO_WORDS: &str = "There were no words in that message, so nothing was done. Write what is to be done.";
 
@@ -63,7 +67,14 @@ impl OperatorOrders {
     ) -> Result<bool, StoreError> {
         let (store, now) = (&self.operator.store, self.operator.clock.now());
         let theirs = store.owners();
-        if store.decided_by(conversation, message.client_id.unwrap_or_default()).await? {
+        let client_id = message.client_id.unwrap_or_default();
+        // A channel may bring a message again: it decides a question when it first comes, or none.
+        if store.was_ordered(conversation, client_id).await? {
+            return Ok(false);
+        }
+        if store.decided_by(conversation, client_id).await?
+            || store.was_said_to_operator(conversation, &key(ANSWERED_LATE, order)).await?
+        {
             return Ok(true);
         }
         if let Some(question) = theirs.question(conversation, now).await? {
@@ -71,8 +82,12 @@ impl OperatorOrders {
             if heard.is_some() || plain_yes(said) {
                 let asked = store.asked_operator(conversation).await?;
                 let own = asked.is_some_and(|asked| asked.address == order.from && asked.channel == order.channel);
+                if own && !self.may_be_read(conversation, question.approval, order.at).await? {
+                    self.answer(conversation, order, ANSWERED_LATE, NOTHING_WAITS).await?;
+                    return Ok(true);
+                }
                 let Some(heard) = heard.filter(|_| own) else {
-                    self.answer(conversation, order, "late", if own { NOT_ENOUGH } else { ANOTHERS }).await?;
+                    self.answer(conversation, order, ANSWERED_LATE, if own { NOT_ENOUGH } else { ANOTHERS }).await?;
                     return Ok(true);
                 };
                 if theirs.answer(&question, heard, &message, now).await?.is_some() {
@@ -87,10 +102,22 @@ impl OperatorOrders {
             None => false,
         };
         if only_decides(said) || late {
-            self.answer(conversation, order, "late", NOTHING_WAITS).await?;
+            self.answer(conversation, order, ANSWERED_LATE, NOTHING_WAITS).await?;
             return Ok(true);
         }
         Ok(false)
+    }
+
+    /// True if the sender of a message that was `written` then can have read this question before. A doubled word, or one that a phone sent
+    /// late, is about an earlier question.
+    async fn may_be_read(
+        &self,
+        conversation: ConversationId,
+        question: ApprovalId,
+        written: Option<DateTime<Utc>>,
+    ) -> Result<bool, StoreError> {
+        let left = self.operator.store.question_left(conversation, question).await?;
+        Ok(left.is_some_and(|left| written.is_none_or(|written| left - WHOLE_SECONDS <= written)))
     }
 
     async fn answer(
@@ -100,11 +127,16 @@ impl OperatorOrders {
         about: &str,
         text: &str,
     ) -> Result<(), StoreError> {
-        let key = format!("{about}-{}", source(order).client_id());
+        let key = key(about, order);
         let words =
             OperatorWords { conversation, channel: order.channel, address: order.from, key: &key, text, turn: None, media: None };
         self.operator.store.say_to_operator(words, self.operator.clock.now()).await.map(drop)
     }
+}
+
+/// The key of the answer to a message.
+fn key(about: &str, order: &NewOrder<'_>) -> String {
+    format!("{about}-{}", source(order).client_id())
 }
 
 fn source(order: &NewOrder<'_>) -> OrderSource {

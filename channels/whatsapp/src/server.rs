@@ -55,7 +55,7 @@ mod test_server {
         pub fn choose() -> Result<Self, String> {
             let url = std::env::var("LEVEL3_WHATSAPP_SERVER").ok();
             if let Some(url) = &url
-                && !url.starts_with("ws://127.0.0.1:")
+                && !url.strip_prefix("ws://127.0.0.1:").is_some_and(begins_with_port)
             {
                 return Err(format!("LEVEL3_WHATSAPP_SERVER is `{url}`: expected ws://127.0.0.1:PORT/…"));
             }
@@ -83,8 +83,14 @@ mod test_server {
     /// The client for files, without TLS on loopback: the library makes every address of a file `https`.
     pub struct Http(UreqHttpClient);
 
+    /// True if a port alone stands before the path. An `@` there would make all that is before it a user's name, and what follows the host.
+    fn begins_with_port(rest: &str) -> bool {
+        let port = rest.split('/').next().unwrap_or_default();
+        port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok()
+    }
+
     fn plain(mut request: HttpRequest) -> HttpRequest {
-        if let Some(rest) = request.url.strip_prefix("https://127.0.0.1:") {
+        if let Some(rest) = request.url.strip_prefix("https://127.0.0.1:").filter(|rest| begins_with_port(rest)) {
             request.url = format!("http://127.0.0.1:{rest}");
         }
         request
@@ -110,6 +116,20 @@ mod test_server {
 
         fn execute_upload(&self, request: HttpRequest, body: UploadBody, length: u64) -> anyhow::Result<HttpResponse> {
             self.0.execute_upload(plain(request), body, length)
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::begins_with_port;
+
+        #[test]
+        fn another_machine_does_not_pass_for_loopback() {
+            assert!(["8080", "8080/", "8080/ws/chat", "1/@host"].into_iter().all(begins_with_port));
+            for other in ["x@host/", "8080@host/", "8080:x@host/", "@host/", "", "/", "+80/", "65536/", "80\\@host/", "80?@host/"]
+            {
+                assert!(!begins_with_port(other), "{other}");
+            }
         }
     }
 }

@@ -254,9 +254,12 @@ pub(super) fn complete(
         );
         return Err(CliError::Usage(told));
     }
-    // Another channel for one run is no change of the settings.
-    let channel = said.channel.or(config.channel).unwrap_or(OperatorChannel::Whatsapp);
-    config.channel = config.channel.or(Some(channel));
+    let usual = config.channel.unwrap_or(OperatorChannel::Whatsapp);
+    // A channel that is said for one run is no setting: the next run has the usual one.
+    if said.channel.is_none() {
+        config.channel = Some(usual);
+    }
+    let channel = said.channel.unwrap_or(usual);
     if before.as_ref() != Some(&config) {
         home.keep(&home.config_file(), &config.written())?;
     }

@@ -1,7 +1,7 @@
 //! Messages as answers: a person's words in a conversation with an open question.
 
 use chrono::{DateTime, Utc};
-use sqlx::query;
+use sqlx::{query, query_scalar};
 
 use super::approvals::Decided;
 use crate::domain::{ApprovalId, ApprovalInput, Channel, ConversationId, Heard, Shown, UserId, Words};
@@ -36,6 +36,41 @@ impl<'a> Decided<'a> {
 }
 
 impl Store {
+    /// When the message of a question of the operator left, or may have left; `None` if nobody can have read it yet.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn question_left(
+        &self,
+        conversation: ConversationId,
+        approval: ApprovalId,
+    ) -> Result<Option<DateTime<Utc>>, StoreError> {
+        // The time of the claim: an answer may be here before the acknowledgement is.
+        let left = query_scalar::<_, DateTime<Utc>>(
+            "SELECT sending_at FROM relay_messages
+             WHERE conversation_id = $1 AND key = $2 AND sending_at IS NOT NULL AND state NOT IN ('queued', 'failed')",
+        );
+        Ok(left.bind(conversation.0).bind(format!("ask-{approval}")).fetch_optional(&self.pool).await?)
+    }
+
+    /// True if a message was taken for an order of the operator before.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn was_ordered(&self, conversation: ConversationId, client_id: &str) -> Result<bool, StoreError> {
+        let ordered = query_scalar::<_, bool>("SELECT EXISTS (SELECT FROM turns WHERE conversation_id = $1 AND client_id = $2)");
+        Ok(ordered.bind(conversation.0).bind(client_id).fetch_one(&self.pool).await?)
+    }
+
+    /// True if the operator's person was told something under this key before.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn was_said_to_operator(&self, conversation: ConversationId, key: &str) -> Result<bool, StoreError> {
+        let said = query_scalar::<_, bool>("SELECT EXISTS (SELECT FROM relay_messages WHERE conversation_id = $1 AND key = $2)");
+        Ok(said.bind(conversation.0).bind(key).fetch_one(&self.pool).await?)
+    }
+
     /// See [`crate::store::Theirs::question`].
     pub(in crate::store) async fn question_in(
         &self,

@@ -1,11 +1,16 @@
 //! CONFIRMAR and CANCELAR: from the owner, for the one thing that waits, once and in time.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use level3::channels::LoopbackFault;
 use level3::domain::ApprovalId;
 use reqwest::Method;
 use serde_json::json;
 
 use super::{Desk, OWNER, judged};
-use crate::support::{call, text};
+use crate::support::{TestApp, call, in_time, text};
 
 /// A desk with a question that waits.
 async fn asked() -> Desk {
@@ -64,6 +69,95 @@ async fn the_same_message_delivered_twice_decides_once_and_is_not_answered() {
     desk.heard(2).await;
     desk.says(word).await;
     assert_eq!((desk.phone(OWNER).await.len(), desk.carried_out().await), (2, 1));
+}
+
+#[tokio::test]
+async fn a_word_that_was_sent_twice_does_not_decide_the_next_question_of_its_task() {
+    let desk = asked().await;
+    // The second question waits in the outbox for a while.
+    desk.app.loopback.add([Some(LoopbackFault::Offline)]);
+    desk.app.script([call("list_scripts", json!({})), judged("low", "low", "systemic", false)]);
+    desk.order("CONFIRMAR").await;
+    desk.app.until("SELECT count(*) FROM relay_messages WHERE key LIKE 'ask-%' AND not_before IS NOT NULL", 1).await;
+    let doubled = json!({"address": OWNER, "text": "CONFIRMAR", "id": "W2"});
+    desk.says(doubled.clone()).await;
+    assert_eq!((desk.states().await, desk.carried_out().await), (vec!["AWAITING_CONFIRMATION".to_owned()], 1));
+    desk.app.advance(6);
+    assert!(desk.heard(2).await.contains("Answer CONFIRMAR"));
+    assert!(desk.heard(3).await.contains("Nothing waits for a confirmation"));
+    // The channel brings it again, now that the question is there.
+    desk.says(doubled).await;
+    assert_eq!((desk.states().await, desk.carried_out().await), (vec!["AWAITING_CONFIRMATION".to_owned()], 1));
+    desk.app.script([text("None.")]);
+    desk.order("CONFIRMAR").await;
+    assert_eq!(desk.heard(4).await, "None.");
+    assert_eq!((desk.tasks().await.len(), desk.carried_out().await), (1, 2));
+}
+
+#[tokio::test]
+async fn a_yes_that_was_an_order_decides_nothing_when_it_comes_again() {
+    let desk = Desk::start().await;
+    desk.app.script([text("Hello.")]);
+    let yes = json!({"address": OWNER, "text": "yes", "id": "Y1"});
+    desk.says(yes.clone()).await;
+    desk.heard(1).await;
+    desk.app.script([call("list_scripts", json!({})), judged("low", "low", "systemic", false)]);
+    desk.order("scripts?").await;
+    desk.heard(2).await;
+    desk.says(yes).await;
+    assert_eq!((desk.states().await, desk.carried_out().await), (vec!["COMPLETED".into(), "AWAITING_CONFIRMATION".into()], 0));
+    desk.order("CANCELAR").await;
+    desk.until(&["COMPLETED", "ABORTED"]).await;
+}
+
+/// A program whose owner orders, says CONFIRMAR in a message that was written before the question, which comes twice, and then in a new one.
+fn program(folder: &Path) -> PathBuf {
+    let path = folder.join("program.sh");
+    let script = format!(
+        r#"#!/bin/sh
+says() {{
+  echo "{{\"kind\":\"message\",\"id\":\"$1\",\"from\":\"{OWNER}\",\"text\":\"$2\",\"at\":\"2026-11-20T$3Z\"}}"
+}}
+echo '{{"kind":"status","state":"online","address":"+491711111111"}}'
+says M1 'scripts?' 07:59:00
+while read -r line; do
+  printf '%s\n' "$line" >> lines
+  case "$line" in
+    *'"kind":"send"'*)
+      id=$(printf '%s\n' "$line" | sed 's/.*"id":"\([0-9A-F]*\)".*/\1/')
+      echo "{{\"kind\":\"sent\",\"id\":\"$id\"}}"
+      case "$line" in
+        *'Answer CONFIRMAR'*) says W1 CONFIRMAR 07:59:58 ;;
+        *'Nothing waits'*) says W1 CONFIRMAR 07:59:58; says W2 CONFIRMAR 08:29:00 ;;
+      esac ;;
+  esac
+done
+"#
+    );
+    fs::write(&path, script).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+    path
+}
+
+#[tokio::test]
+async fn a_word_that_was_written_before_the_question_decides_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = program(folder.path());
+    let (own, search) = (format!("whatsapp:{OWNER}"), std::env::var("PATH").unwrap());
+    let settings = [("LEVEL3_OPERATOR", &*own), ("LEVEL3_WHATSAPP", path.to_str().unwrap()), ("PATH", &search)];
+    let desk = Desk { app: TestApp::with(&settings).await };
+    desk.app.script([call("list_scripts", json!({})), judged("low", "low", "systemic", false), text("None.")]);
+    let lines = desk.home().join("channels/whatsapp/lines");
+    let answered = async {
+        while !fs::read_to_string(&lines).unwrap_or_default().contains("\"text\":\"None.\"") {
+            desk.app.clock.advance(chrono::TimeDelta::milliseconds(1));
+            tokio::task::yield_now().await;
+        }
+    };
+    in_time("the answer", answered).await;
+    assert_eq!((desk.states().await, desk.carried_out().await), (vec!["COMPLETED".to_owned()], 1));
+    assert_eq!(desk.app.count("SELECT count(*) FROM approvals WHERE client_id LIKE '%/W2'").await, 1);
+    assert_eq!(fs::read_to_string(&lines).unwrap().matches("Nothing waits").count(), 1);
 }
 
 #[tokio::test]

@@ -1,13 +1,16 @@
-//! The session of WhatsApp, put aside by `level3 operator --reset-whatsapp`: once, and never under an operator that runs.
+//! The session of WhatsApp, put aside by `level3 operator --reset-whatsapp`: once, and never under an operator that runs. And a message that cannot
+//! be kept: the program that brings it is started again.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
 use tokio::process::Command;
 
 use super::terminal::{Operator, home_with, program};
-use crate::support::{Client, ModelServer, asks_for, in_time};
+use super::{Desk, OWNER};
+use crate::support::{Client, ModelServer, TestApp, asks_for, in_time, text};
 
 /// The model restarts the server if it is told to, and otherwise says that it is there.
 fn decide(_: usize, body: &Value) -> Value {
@@ -61,4 +64,44 @@ async fn a_session_is_put_aside_once_and_never_under_an_operator_that_runs() {
         let told = String::from_utf8(ran.stderr).unwrap();
         assert!(ran.status.code() == Some(code) && told.contains(words), "{told}");
     }
+}
+
+#[tokio::test]
+async fn a_message_that_cannot_be_kept_comes_again_from_a_program_that_is_started_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("program.sh");
+    // A file stands in the way of the folder for media in its first run, and is gone in the second.
+    let script = format!(
+        r#"#!/bin/sh
+echo run >> runs
+rm -rf ../../media
+if [ "$(wc -l < runs)" -eq 1 ]; then echo wrong > ../../media; fi
+echo word > media/word.bin
+echo '{{"kind":"status","state":"online","address":"+491711111111"}}'
+echo '{{"kind":"message","id":"M1","from":"{OWNER}","text":"look","media":{{"path":"media/word.bin","bytes":5,"type":"text/plain"}}}}'
+while read -r line; do echo "$line" >> lines; done
+"#
+    );
+    fs::write(&path, script).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+    let (own, search) = (format!("whatsapp:{OWNER}"), std::env::var("PATH").unwrap());
+    let settings = [("LEVEL3_OPERATOR", &*own), ("LEVEL3_WHATSAPP", path.to_str().unwrap()), ("PATH", &search)];
+    let desk = Desk { app: TestApp::with(&settings).await };
+    desk.app.script([text("Hello.")]);
+    let done = async {
+        while desk.states().await != ["COMPLETED"] {
+            desk.app.clock.advance(chrono::TimeDelta::milliseconds(10));
+            tokio::task::yield_now().await;
+        }
+    };
+    in_time("the task", done).await;
+    let own = desk.home().join("channels/whatsapp");
+    assert_eq!(fs::read_to_string(own.join("runs")).unwrap(), "run\nrun\n");
+    let accepted = async {
+        while !fs::read_to_string(own.join("lines")).unwrap_or_default().contains(r#""kind":"accepted""#) {
+            tokio::task::yield_now().await;
+        }
+    };
+    in_time("the acknowledgement", accepted).await;
+    assert_eq!(fs::read_dir(desk.home().join("media")).unwrap().count(), 1);
 }

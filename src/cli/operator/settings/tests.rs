@@ -33,3 +33,20 @@ fn a_bad_field_is_named_with_a_right_value() {
         assert!(told.contains(field) && told.contains(right), "{wrong}: {told}");
     }
 }
+
+#[test]
+fn a_channel_that_is_said_for_one_run_is_no_setting() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |channel: Option<OperatorChannel>| {
+        let home = OperatorHome::find(Some(folder.path()), &OperatorEnvironment::default()).unwrap();
+        let said = Said { channel, number: Some("+491701234567".to_owned()), ..Said::default() };
+        complete(home, said, OperatorEnvironment::default(), false).unwrap().channel
+    };
+    let kept = || OperatorConfig::read(&std::fs::read_to_string(folder.path().join("config.json")).unwrap()).unwrap().channel;
+    let (loopback, whatsapp) = (OperatorChannel::Loopback, OperatorChannel::Whatsapp);
+    assert_eq!((run(Some(loopback)), kept()), (loopback, None));
+    assert_eq!((run(None), kept()), (whatsapp, Some(whatsapp)));
+    assert_eq!((run(Some(loopback)), kept()), (loopback, Some(whatsapp)));
+    std::fs::write(folder.path().join("config.json"), r#"{"channel": "loopback"}"#).unwrap();
+    assert_eq!((run(None), kept()), (loopback, Some(loopback)));
+}
