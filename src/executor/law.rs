@@ -44,12 +44,21 @@ impl Law {
         if let RepeatedCall::Stop(times) = governor::repeated_call(&self.made, tool, arguments) {
             return Some(leads_nowhere(tool, times));
         }
+        self.stops_any()
+    }
+
+    /// The limit that lets no call be run any more, in words for the person.
+    pub(super) fn stops_any(&self) -> Option<String> {
         // The other limits stop the next model request: calls that were asked for within them are
-        // made.
-        let calls = |budget: Budget| Budget { tool_calls: budget.tool_calls, ..Budget::default() };
+        // made. The operator does nothing over a limit; only the last of its requests may have its
+        // calls made.
+        let calls = |budget: Budget| match self.profile.operates {
+            true => Budget { steps: None, ..budget },
+            false => Budget { tool_calls: budget.tool_calls, ..Budget::default() },
+        };
         let Budgets { turn, conversation, day, tasks } = self.budgets;
         let calls = Budgets { turn: calls(turn), conversation: calls(conversation), day: calls(day), tasks };
-        governor::check(&calls, &self.used).map(stopped_at)
+        self.reached(&calls)
     }
 
     /// The reason not to make the model request with this number, in words for the person.
@@ -62,7 +71,12 @@ impl Law {
                 self.steps
             ));
         }
-        governor::check(&self.budgets, &self.used).map(stopped_at)
+        self.reached(&self.budgets)
+    }
+
+    /// The first of these limits that is reached, in words for the person.
+    fn reached(&self, budgets: &Budgets) -> Option<String> {
+        governor::check(budgets, &self.used).map(|exceeded| stopped_at(exceeded, self.profile.operates))
     }
 
     /// Counts a call that has its outcome.
@@ -76,10 +90,10 @@ impl Law {
 }
 
 /// The words for the person if the turn may work for so many `seconds`, and has `worked` for so
-/// long.
-pub(super) fn out_of_time(seconds: u64, worked: TimeDelta) -> String {
+/// long; `operates` if it is a task of the operator.
+pub(super) fn out_of_time(seconds: u64, worked: TimeDelta, operates: bool) -> String {
     let used = worked.num_seconds().unsigned_abs();
-    stopped_at(governor::Exceeded { scope: Scope::Turn, what: governor::What::WallSeconds, limit: seconds, used })
+    stopped_at(governor::Exceeded { scope: Scope::Turn, what: governor::What::WallSeconds, limit: seconds, used }, operates)
 }
 
 /// The words for the person if the same call was about to be made for the fifth time.
@@ -91,9 +105,10 @@ fn leads_nowhere(tool: &str, times: usize) -> String {
 }
 
 /// The words for the person if a limit ends the turn.
-fn stopped_at(exceeded: governor::Exceeded) -> String {
+fn stopped_at(exceeded: governor::Exceeded, operates: bool) -> String {
     let go_on = if exceeded.scope == Scope::Turn { " Or say “go on” to continue in a new turn." } else { "" };
-    format!("I stopped here: {exceeded}.{go_on} What was done so far is kept.")
+    let told = if operates { exceeded.for_operator() } else { exceeded.to_string() };
+    format!("I stopped here: {told}.{go_on} What was done so far is kept.")
 }
 
 /// The number of messages of earlier turns that a profile is shown, whether it is shown any, and

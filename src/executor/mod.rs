@@ -160,7 +160,7 @@ impl Executor {
         let law = self.law(lease, profile, &mut standing).await?;
         let made = made_of_last_step(&standing);
         let (open, steps, seen) = (standing.open.clone(), standing.steps, Some(standing.catalogue));
-        // The operator's limit counts all its work on a task; others begin anew after each question.
+        // The operator's limit counts all its work on a task, over questions and restarts; others begin anew after each.
         let begun = match profile_operates && lease.fence > 1 {
             true => begun - TimeDelta::seconds(self.store.worked_before(lease.turn).await?),
             false => begun,
@@ -200,6 +200,7 @@ impl Executor {
             if shutdown.is_cancelled() {
                 return Ok(Some(Worked::Paused));
             }
+            self.count(turn).await?;
             if let Some(why) = turn.law.stops(&call) {
                 return self.close(turn.lease, turn.steps + 1, "limit", &why).await.map(Some);
             }
@@ -219,6 +220,13 @@ impl Executor {
                 self.review(turn, &call).instrument(turn.span()).await?;
                 // A model may have thought about it for long.
                 seen = None;
+                // The review has its price, too.
+                self.count(turn).await?;
+                if turn.law.profile.operates
+                    && let Some(why) = turn.law.stops_any()
+                {
+                    return self.close(turn.lease, turn.steps + 1, "limit", &why).await.map(Some);
+                }
             }
             // The end of the last call tells where the turn goes on.
             let wanted = (place + 1 == asked_for).then(|| self.wanted(&turn.law.profile, false));
@@ -232,6 +240,15 @@ impl Executor {
             }
         }
         Ok(shutdown.is_cancelled().then_some(Worked::Paused))
+    }
+
+    /// Reads how much is used up by now, if the limits stop calls as well: the answer that asks for a
+    /// call was not counted when the turn was last read.
+    async fn count(&self, turn: &mut RunningTurn<'_>) -> Result<(), StoreError> {
+        if turn.law.profile.operates {
+            turn.law.used = self.store.standing(turn.lease, Wanted::turn_alone(self.clock.now())).await?.used;
+        }
+        Ok(())
     }
 
     /// The reason why a task of the operator ends here: a person said no, or nothing, about this call.
@@ -267,8 +284,8 @@ impl Executor {
         }
         tracing::info!("the time of the turn is over");
         let now = self.clock.now();
-        let told = law::out_of_time(time.seconds, now - time.begun);
         let aborts = self.aborts(lease, "limit");
+        let told = law::out_of_time(time.seconds, now - time.begun, aborts);
         self.store.cut_turn(lease, own_words(0, "limit", &told), OUT_OF_TIME, &time.meter.take(), aborts, now).await?;
         Ok(Worked::Ended)
     }

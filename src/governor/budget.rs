@@ -115,11 +115,23 @@ impl What {
     }
 }
 
-/// A sentence for the person: which limit it was, and how to raise it.
-impl fmt::Display for Exceeded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { scope, what, limit, used } = *self;
-        let (span, key) = (scope.key(), what.key());
+impl Exceeded {
+    /// The sentence for the person of the operator. The limits of its tasks stand in its config.json, and each start
+    /// writes them into the policy: to raise them there would not last.
+    pub fn for_operator(self) -> String {
+        let field = match (self.scope, self.what) {
+            (Scope::Turn, What::Steps) => "max_iterations",
+            (Scope::Turn, What::WallSeconds) => "max_runtime_minutes",
+            (Scope::Turn, What::Tokens) => "max_tokens_per_session",
+            _ => return self.to_string(),
+        };
+        format!("{}. To raise it, change `limits.{field}` in the operator's config.json and start it again", self.reached())
+    }
+
+    /// Which limit it was.
+    fn reached(self) -> String {
+        let Self { scope, what, limit, used } = self;
+        let span = scope.key();
         let whose = match scope {
             Scope::Day => "today all conversations together have",
             Scope::Tasks => "today the turns that tasks began together have",
@@ -127,21 +139,31 @@ impl fmt::Display for Exceeded {
         };
         let dollars = |micros: u64| format!("${}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000);
         match what {
-            What::Steps => write!(f, "{whose} made {used} model requests; the limit is {limit}")?,
-            What::WallSeconds => write!(f, "{whose} worked for {used} seconds; the limit is {limit}")?,
-            What::InputTokens => write!(f, "{whose} had models read {used} tokens; the limit is {limit}")?,
-            What::OutputTokens => write!(f, "{whose} had models write {used} tokens; the limit is {limit}")?,
-            What::Tokens => write!(f, "{whose} used {used} tokens, read and written; the limit is {limit}")?,
-            What::Money => write!(f, "{whose} cost {}; the limit is {}", dollars(used), dollars(limit))?,
-            What::ToolCalls => write!(f, "{whose} made {used} tool calls; the limit is {limit}")?,
+            What::Steps => format!("{whose} made {used} model requests; the limit is {limit}"),
+            What::WallSeconds => format!("{whose} worked for {used} seconds; the limit is {limit}"),
+            What::InputTokens => format!("{whose} had models read {used} tokens; the limit is {limit}"),
+            What::OutputTokens => format!("{whose} had models write {used} tokens; the limit is {limit}"),
+            What::Tokens => format!("{whose} used {used} tokens, read and written; the limit is {limit}"),
+            What::Money => format!("{whose} cost {}; the limit is {}", dollars(used), dollars(limit)),
+            What::ToolCalls => format!("{whose} made {used} tool calls; the limit is {limit}"),
             What::UnknownPrice => {
-                return write!(
-                    f,
-                    "money is limited to {} for each {span}, and the price of the model is not known. Set the model's rate in the \
-                     settings (0 when it costs nothing), or take the limit `{span}.{key}` away",
-                    dollars(limit)
-                );
+                format!("money is limited to {} for each {span}, and the price of the model is not known", dollars(limit))
             }
+        }
+    }
+}
+
+/// A sentence for the person: which limit it was, and how to raise it.
+impl fmt::Display for Exceeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { scope, what, .. } = *self;
+        let (span, key) = (scope.key(), what.key());
+        f.write_str(&self.reached())?;
+        if what == What::UnknownPrice {
+            return write!(
+                f,
+                ". Set the model's rate in the settings (0 when it costs nothing), or take the limit `{span}.{key}` away"
+            );
         }
         if scope == Scope::Tasks {
             write!(f, ", a part of the day's, so that the rest is left for you (`tasks.percent_of_day`)")?;

@@ -11,7 +11,8 @@ use tracing::Instrument;
 use super::tool::{Doing, Executed, Prepared, Preparing, ToolError};
 use super::{Tools, arguments};
 use crate::domain::{
-    CallAccount, Classification, Effect, FailureWords, Finding, Grade, Outcome, Profile, Refusal, RefusalCode, Shown, Toolset,
+    CallAccount, Classification, Effect, FailureWords, Finding, Grade, Origin, Outcome, Profile, Refusal, RefusalCode, Shown,
+    Toolset,
 };
 use crate::failpoint::{self, Point};
 use crate::governor::{self, Evidence, Policy, Proposal, Recorded, Verdict};
@@ -177,7 +178,11 @@ impl Tools {
         }
         let (mode, governor, rules) = (policy.mode, policy.governor || profile.operates, policy.rules);
         let policy = Arc::new(Policy { mode, governor, rules, tools });
-        match self.judge(&policy, &proposal, finding, prepared.context).await? {
+        // Each call of the operator is reviewed, but for a person's own order, and for one that was refused as it was read for the review.
+        let reviewed = profile.operates && lease.origin != Origin::Command;
+        // With a finding it passed for a read, so nobody reviewed it, and it does more.
+        let strict = reviewed || !finding.is_empty();
+        match self.judge(&policy, &proposal, strict, prepared.context).await? {
             Verdict::Deny(refusal) => self.refuse(lease, &proposal, &in_words_of(profile, refusal), wanted).await,
             Verdict::Ask(why) if profile.is_relays() => {
                 let told = format!("Nobody can be asked here, so it is not done. {why}");
@@ -296,18 +301,18 @@ impl Tools {
         Ok(Tried::Ran(AfterCall::Ended(seen)))
     }
 
-    /// Judges a proposal with the governor's judgement and, if the law asks, the person's decision.
+    /// Judges a proposal with the governor's judgement and, if the law asks, the person's decision. If it is `strict`, the strictest judgement
+    /// stands for one that the governor did not give.
     async fn judge(
         &self,
         policy: &Policy,
         proposal: &Proposal,
-        finding: &Finding,
+        strict: bool,
         context: Option<i64>,
     ) -> Result<Verdict, StoreError> {
         let store = &self.registry.kit.store;
         let mut classification = if policy.governor { store.classification_of_call(proposal.call).await? } else { None };
-        if policy.governor && !finding.is_empty() {
-            // It passed for a read, so nobody reviewed it, and it does more.
+        if policy.governor && strict {
             classification.get_or_insert(Classification::STRICTEST);
         }
         let known = Evidence { classification: classification.as_ref(), decision: None, context };

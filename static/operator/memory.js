@@ -5,6 +5,8 @@ import { button } from "../ui/button.js";
 import { field } from "../ui/forms.js";
 import { operator as said } from "./words.js";
 
+const written = (context) => JSON.stringify(context.document, null, 2);
+
 /** The section: `{ node, load() }`. */
 export function memorySection({ api, signal, announce, tell }) {
   let shown;
@@ -12,39 +14,61 @@ export function memorySection({ api, signal, announce, tell }) {
   const { node: labelled, wrong } = field(said.memoryLabel, text, said.memoryHelp);
   const about = h("p", { class: "operator-note" });
   const save = button(said.save, () => write(), { "data-testid": "operator-save" });
-  const node = h("section", {}, h("h2", {}, said.memory), labelled, about, save);
+  const version = h("p", { class: "operator-note" });
+  const theirs = h("pre", { class: "plain", tabindex: "0", dir: "ltr" });
+  const newer = h("div", { hidden: true, role: "region", "aria-label": said.memory, "data-testid": "operator-newer" }, version, theirs);
+  const node = h("section", {}, h("h2", {}, said.memory), newer, labelled, about, save);
 
   function put(context) {
-    shown = context;
-    text.value = JSON.stringify(context.document, null, 2);
-    about.textContent = `${said.version(context.version)} · ${said.size(context.bytes, context.most_bytes)}`;
+    from(context);
+    text.value = written(context);
+    newer.hidden = true;
     wrong("");
   }
 
+  /** The next change is made from this version. */
+  function from(context) {
+    shown = context;
+    about.textContent = `${said.version(context.version)} · ${said.size(context.bytes, context.most_bytes)}`;
+  }
+
+  /** Shows the newer document above the person's draft, which stays. */
+  async function overtaken() {
+    try {
+      const context = await api.operatorContext();
+      if (signal.aborted) return;
+      from(context);
+      version.textContent = said.version(context.version);
+      theirs.textContent = written(context);
+      newer.hidden = false;
+      wrong(said.newer);
+    } catch (error) {
+      tell(error);
+    }
+  }
+
   async function load() {
-    const isEdited = shown && text.value !== JSON.stringify(shown.document, null, 2);
     const context = await api.operatorContext();
     // A person's draft stays.
+    const isEdited = shown && text.value !== written(shown);
     if (!signal.aborted && !isEdited) put(context);
   }
 
   async function write() {
-    let document;
+    let draft;
     try {
-      document = JSON.parse(text.value);
+      draft = JSON.parse(text.value);
     } catch {
-      document = undefined;
+      draft = undefined;
     }
-    if (document === null || typeof document !== "object" || Array.isArray(document)) return wrong(said.noJson);
+    if (draft === null || typeof draft !== "object" || Array.isArray(draft)) return wrong(said.noJson);
     save.disabled = true;
     try {
-      put(await api.setOperatorContext(shown?.version ?? 0, document));
+      put(await api.setOperatorContext(shown?.version ?? 0, draft));
       announce(said.saved);
     } catch (error) {
-      if (error.status === 409) {
-        put(await api.operatorContext());
-        wrong(said.newer);
-      } else if (error.status === 400) wrong(error.message);
+      if (error.status === 409) await overtaken();
+      else if (error.status === 400) wrong(error.message);
       else tell(error);
     }
     save.disabled = false;

@@ -60,5 +60,5 @@ export default {
   save: "Save",
   saved: "The global context is saved",
   noJson: "This is no JSON object.",
-  newer: "It was changed meanwhile. The newer version is shown; make your change again.",
+  newer: "It was changed meanwhile. The newer version is shown above your draft; saving replaces it.",
 };

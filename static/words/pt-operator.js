@@ -60,5 +60,5 @@ export default {
   save: "Salvar",
   saved: "O contexto global foi salvo",
   noJson: "Isto não é um objeto JSON.",
-  newer: "Mudou nesse meio-tempo. A versão mais nova está à vista; faça a sua mudança de novo.",
+  newer: "Mudou nesse meio-tempo. A versão mais nova está acima do seu rascunho; salvar a substitui.",
 };

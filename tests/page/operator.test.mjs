@@ -6,6 +6,7 @@ import { after, before, test } from "node:test";
 import { operatorApi } from "../../static/core/api-operator.js";
 import english from "../../static/words/en-operator.js";
 import { courseOf } from "../../static/operator/course.js";
+import { memorySection } from "../../static/operator/memory.js";
 import portuguese from "../../static/words/pt-operator.js";
 import { courseEvents } from "./support/operator-world.mjs";
 import { openScreen } from "./support/screens.mjs";
@@ -66,6 +67,60 @@ test("a_course_that_is_cut_off_or_junk_is_shown_as_far_as_it_goes", () => {
   }
   const [step] = courseOf([{ kind: "tool_call_proposed", step: 1, call: 1, request: { name: "n", arguments: "{oops" } }]).steps;
   assert.equal(step.text, "{oops");
+});
+
+/** As much of a document as the section of the global context takes. */
+const paper = () => ({
+  createElement: (tag) => {
+    const [children, listeners, attributes] = [[], {}, {}];
+    return {
+      tag, children, attributes, hidden: false, textContent: "", value: "",
+      append: (...more) => children.push(...more),
+      addEventListener: (kind, listener) => (listeners[kind] = listener),
+      setAttribute(name, value) {
+        attributes[name] = value;
+        if (name === "hidden") this.hidden = true;
+      },
+      removeAttribute: (name) => delete attributes[name],
+      getAttribute: (name) => attributes[name] ?? null,
+      click: () => listeners.click(),
+    };
+  },
+});
+
+test("a_draft_of_the_global_context_stays_when_a_newer_version_overtakes_it", async () => {
+  globalThis.document = paper();
+  try {
+    let kept = { version: 1, document: { a: "one" }, bytes: 11, most_bytes: 8192 };
+    const api = {
+      operatorContext: async () => kept,
+      setOperatorContext: async (version, document) => {
+        if (version !== kept.version) throw Object.assign(new Error("overtaken"), { status: 409 });
+        return (kept = { ...kept, version: version + 1, document });
+      },
+    };
+    const said = [];
+    const section = memorySection({ api, signal: new AbortController().signal, announce: (text) => said.push(text), tell: assert.fail });
+    const all = (node) => [node, ...(node.children ?? []).flatMap(all)];
+    const find = (id) => all(section.node).find((node) => node.attributes?.["data-testid"] === id);
+    const [text, newer, save] = ["operator-memory", "operator-newer", "operator-save"].map(find);
+    const wrong = () => all(section.node).find((node) => node.attributes?.role === "alert").textContent;
+    const saved = async () => (save.click(), await new Promise(setImmediate));
+    await section.load();
+    text.value = '{"a": "mine"}';
+    kept = { ...kept, version: 2, document: { a: "theirs" } };
+    await section.load();
+    assert.deepEqual([text.value, newer.hidden], ['{"a": "mine"}', true]);
+    await saved();
+    assert.deepEqual([text.value, newer.hidden, wrong()], ['{"a": "mine"}', false, english.newer]);
+    assert.equal(newer.children.map((child) => child.textContent).join(" "), 'Version 2 {\n  "a": "theirs"\n}');
+    await section.load();
+    assert.deepEqual([text.value, newer.hidden], ['{"a": "mine"}', false], "a later look changes neither");
+    await saved();
+    assert.deepEqual([kept.version, kept.document, newer.hidden, wrong(), said.length], [3, { a: "mine" }, true, "", 1]);
+  } finally {
+    delete globalThis.document;
+  }
 });
 
 let browser;

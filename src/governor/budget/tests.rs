@@ -74,6 +74,21 @@ fn the_person_is_told_which_limit_it_was_and_how_to_raise_it() {
 }
 
 #[test]
+fn the_operators_person_is_told_the_field_of_its_config_if_the_limit_stands_there() {
+    let told = |scope, what| Exceeded { scope, what, limit: 5, used: 6 }.for_operator();
+    assert_eq!(
+        told(Scope::Turn, What::Tokens),
+        "this turn has used 6 tokens, read and written; the limit is 5. To raise it, change `limits.max_tokens_per_session` in the \
+             operator's config.json and start it again"
+    );
+    assert!(told(Scope::Turn, What::Steps).contains("`limits.max_iterations`"));
+    assert!(told(Scope::Turn, What::WallSeconds).contains("`limits.max_runtime_minutes`"));
+    for (scope, what) in [(Scope::Day, What::Tokens), (Scope::Turn, What::ToolCalls), (Scope::Turn, What::UnknownPrice)] {
+        assert_eq!(told(scope, what), Exceeded { scope, what, limit: 5, used: 6 }.to_string());
+    }
+}
+
+#[test]
 fn a_turn_of_a_task_ends_at_its_part_of_the_day_and_a_persons_own_does_not() {
     let budgets = Budgets { day: limit(|b| b.input_tokens = Some(100)), ..Budgets::default() };
     let by_tasks = Used { day: spent(|s| s.input_tokens = 60), tasks: Some(spent(|s| s.input_tokens = 50)), ..Used::default() };

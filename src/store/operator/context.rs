@@ -61,10 +61,10 @@ impl Unit {
     async fn change_context(
         &mut self,
         conversation: ConversationId,
-        (version, document): (i32, Value),
+        (version, mut document): (i32, Value),
     ) -> Result<Result<GlobalContext, ContextRefused>, StoreError> {
-        // A secret's value is hidden before it is kept, as in any text.
-        let document: Value = serde_json::from_str(&self.clean(&document.to_string())).unwrap_or(document);
+        // A secret's value is hidden before it is kept, as in any text, also if it is a number.
+        self.scrubber.clean_json(&mut document);
         if let Err(refused) = fits(&document) {
             return Ok(Err(refused));
         }

@@ -77,19 +77,28 @@ impl Store {
         Ok(before.fetch_one(&self.pool).await?)
     }
 
-    /// How many seconds a turn has worked before each of its questions. Its waiting counts nowhere.
+    /// How many seconds a turn has worked each time it was taken up before, to its question or to the last sign of work. Its waiting counts
+    /// nowhere, nor does the time that the program was down.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn worked_before(&self, turn: TurnId) -> Result<i64, StoreError> {
-        let worked = query_scalar!(
-            r#"SELECT coalesce(sum(extract(epoch FROM a.created_at - (
-                   SELECT max(e.created_at) FROM events e
-                   WHERE e.conversation_id = a.conversation_id AND e.kind = 'turn_started' AND (e.payload ->> 'turn')::bigint = a.turn_id
-                     AND e.created_at < a.created_at))), 0)::bigint AS "worked!"
-               FROM approvals a WHERE a.turn_id = $1"#,
-            turn.0
+        // Only the one who holds the turn records events of these kinds, but for the end of a call that a person declines: that comes after the
+        // question.
+        let worked = query_scalar::<_, i64>(
+            "SELECT coalesce(sum(greatest(extract(epoch FROM until - since), 0)), 0)::bigint FROM (
+                 SELECT min(created_at) FILTER (WHERE kind = 'turn_started') AS since,
+                        coalesce(max(created_at) FILTER (WHERE kind = 'approval_requested'), max(created_at)) AS until
+                 FROM (SELECT e.kind, e.created_at, count(*) FILTER (WHERE e.kind = 'turn_started') OVER (ORDER BY e.sequence) AS segment
+                       FROM events e JOIN turns t USING (conversation_id)
+                       WHERE t.turn_id = $1 AND e.payload ->> 'turn' = $1::text
+                         AND e.sequence >= (SELECT min(s.sequence) FROM events s
+                                            WHERE s.conversation_id = t.conversation_id AND s.kind = 'turn_started'
+                                              AND s.payload ->> 'turn' = $1::text)
+                         AND e.kind IN ('turn_started', 'steering_shown', 'step_answered', 'answer_broken_off', 'tool_call_proposed',
+                                        'proposal_classified', 'operation_recorded', 'tool_call_ended', 'approval_requested')) work
+                 GROUP BY segment) segments",
         );
-        Ok(worked.fetch_one(&self.pool).await?)
+        Ok(worked.bind(turn.0).fetch_one(&self.pool).await?)
     }
 }

@@ -37,3 +37,13 @@ async fn no_other_profile_has_the_tools_of_the_operator() {
     let kept = desk.done(Method::GET, "/api/operator/context", None).await;
     assert_eq!(kept["version"], 0);
 }
+
+#[tokio::test]
+async fn a_secret_that_is_a_number_is_hidden_before_the_document_is_kept() {
+    let desk = Desk::start().await;
+    desk.done(Method::PUT, "/api/secrets/PIN", Some(json!({"value": "1234567890"}))).await;
+    let document = json!({"pin": 1_234_567_890, "said": ["it is 1234567890", 7]});
+    desk.done(Method::PUT, "/api/operator/context", Some(json!({"version": 0, "document": document}))).await;
+    let kept = desk.app.store().operator_context().await.unwrap().document;
+    assert_eq!(kept, json!({"pin": "[secret PIN]", "said": ["it is [secret PIN]", 7]}));
+}

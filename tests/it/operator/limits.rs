@@ -1,6 +1,9 @@
 //! The limits of one task: iterations, time and tokens. At a limit the task is aborted, with words that say which it was.
 
+use std::sync::Arc;
+
 use serde_json::json;
+use tokio::sync::Notify;
 
 use super::{Desk, body, judged};
 use crate::support::{Reply, call, text};
@@ -15,7 +18,8 @@ async fn the_41st_iteration_aborts() {
     }
     desk.order("count").await;
     let told = desk.heard(1).await;
-    assert!(told.starts_with("Task 1 was aborted.") && told.contains("40 model requests") && told.contains("steps"), "{told}");
+    assert!(told.starts_with("Task 1 was aborted.") && told.contains("40 model requests"), "{told}");
+    assert!(told.contains("`limits.max_iterations`"), "{told}");
     let lines = desk.log(1, "task_aborted").await;
     assert_eq!(lines.iter().filter(|line| line["event"] == "execution_result").count(), 40);
     assert!(body(&lines, "limit_exceeded")["reason"].as_str().unwrap().contains("40"));
@@ -40,7 +44,7 @@ async fn the_301st_second_aborts_and_waiting_does_not_count() {
 #[tokio::test]
 async fn the_time_before_a_question_counts() {
     let desk = Desk::start().await;
-    let go = std::sync::Arc::new(tokio::sync::Notify::new());
+    let go = Arc::new(Notify::new());
     let slow = Reply::After(go.clone(), Box::new(judged("low", "low", "systemic", false)));
     desk.app.script([call("list_scripts", json!({})), slow, Reply::Hang("I think".into())]);
     desk.order("think").await;
@@ -51,7 +55,32 @@ async fn the_time_before_a_question_counts() {
     desk.order("CONFIRMAR").await;
     desk.app.script.asked(3).await;
     desk.app.advance(101);
-    assert!(desk.heard(2).await.contains("301 seconds"));
+    let told = desk.heard(2).await;
+    assert!(told.contains("301 seconds") && told.contains("`limits.max_runtime_minutes`"), "{told}");
+}
+
+#[tokio::test]
+async fn the_time_before_a_crash_counts_and_that_without_a_server_does_not() {
+    let mut desk = Desk::start().await;
+    let go = Arc::new(Notify::new());
+    let slow = Reply::After(go.clone(), Box::new(super::harmless()));
+    desk.app.script([call("list_scripts", json!({})), slow, Reply::Hang("I think".into())]);
+    desk.order("think").await;
+    desk.app.script.asked(2).await;
+    desk.app.advance(200);
+    go.notify_one();
+    desk.app.script.asked(3).await;
+    desk.app.crash().await;
+    desk.app.advance(20 * 60);
+    // Each start would grant the whole time anew if only questions ended what counts.
+    desk.app.script([Reply::Hang("I think again".into())]);
+    desk.app.start_again().await;
+    desk.app.script.asked(4).await;
+    desk.app.advance(99);
+    assert_eq!(desk.states().await, ["RUNNING"]);
+    desk.app.advance(2);
+    let told = desk.heard(1).await;
+    assert!(told.contains("was aborted") && told.contains("301 seconds"), "{told}");
 }
 
 #[tokio::test]
@@ -66,5 +95,20 @@ async fn the_50001st_token_aborts_planner_and_governor_together() {
     desk.order("spend").await;
     let told = desk.heard(1).await;
     assert!(told.contains("was aborted") && told.contains("50001 tokens") && told.contains("limit is 50000"), "{told}");
+    assert!(told.contains("`limits.max_tokens_per_session`"), "{told}");
+    assert_eq!((desk.carried_out().await, desk.app.script.left()), (0, 1));
+    desk.app.script.forget();
+}
+
+#[tokio::test]
+async fn a_plan_over_the_limit_is_neither_judged_nor_carried_out() {
+    let desk = Desk::start().await;
+    let plan = call("update_global_context", json!({"version": 0, "document": {"a": 1}}));
+    desk.app.script([Reply::Costs(49_000, 1_001, Box::new(plan)), super::harmless()]);
+    desk.order("spend").await;
+    let told = desk.heard(1).await;
+    assert!(told.contains("was aborted") && told.contains("50001 tokens"), "{told}");
+    assert_eq!((desk.carried_out().await, desk.app.script.left()), (0, 1));
+    assert_eq!(desk.done(reqwest::Method::GET, "/api/operator/context", None).await["version"], 0);
     desk.app.script.forget();
 }
