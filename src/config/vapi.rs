@@ -1,5 +1,7 @@
 //! Calls by Vapi: its key, the public name under which it reaches this server, and how it signs.
 
+use std::net::{IpAddr, SocketAddr};
+
 use serde::Deserialize;
 use url::Url;
 
@@ -117,7 +119,8 @@ pub(super) fn read(get: impl Fn(&str) -> Option<String>, own: &[HostName]) -> Re
     let shared = secret("VOICE_VAPI_SECRET", get("VOICE_VAPI_SECRET"))?;
     let url = whole("VOICE_VAPI_URL", get("VOICE_VAPI_URL").unwrap_or_else(|| USUAL.to_owned()))?;
     let signature = get("VOICE_VAPI_SIGNATURE").map_or_else(|| Ok(SignaturePlan::default()), plan)?;
-    let public = get("VOICE_PUBLIC_URL").map(|written| public(written, own)).transpose()?;
+    let listen: Option<SocketAddr> = get("LEVEL3_LISTEN").and_then(|written| written.parse().ok());
+    let public = get("VOICE_PUBLIC_URL").map(|written| public(written, own, listen)).transpose()?;
     let name = public.as_ref().map(|(_, name)| name.clone());
     let (settings, missing) = match (key, public) {
         (Some(key), Some((public, _))) => (Some(VapiSettings { key, url, public, secret: shared, signature }), None),
@@ -141,21 +144,27 @@ fn plan(value: String) -> Result<SignaturePlan, ConfigError> {
 }
 
 /// A name that only Vapi uses: the server under it opens two doors, so a person's own name would lock them out.
-fn public(value: String, own: &[HostName]) -> Result<(Url, HostName), ConfigError> {
+fn public(value: String, own: &[HostName], listen: Option<SocketAddr>) -> Result<(Url, HostName), ConfigError> {
     let url = whole("VOICE_PUBLIC_URL", value.clone())?;
     let wrong = |problem: &str| ConfigError { variable: "VOICE_PUBLIC_URL", value: value.clone(), problem: problem.to_owned() };
-    let host = url.host_str().unwrap_or_default();
+    // A dot at the end makes no other name.
+    let host = url.host_str().unwrap_or_default().trim_end_matches('.');
     let name: HostName = host.parse().map_err(wrong)?;
-    let is_loopback = match url.host() {
-        Some(url::Host::Domain(domain)) => domain == "localhost" || domain.ends_with(".localhost"),
-        Some(url::Host::Ipv4(address)) => address.is_loopback(),
-        Some(url::Host::Ipv6(address)) => address.is_loopback(),
-        None => true,
+    let address = match url.host() {
+        Some(url::Host::Ipv4(address)) => Some(IpAddr::V4(address)),
+        Some(url::Host::Ipv6(address)) => Some(address.to_canonical()),
+        Some(url::Host::Domain(_)) | None => None,
     };
-    if is_loopback {
+    let is_local = name.name == "localhost" || name.name.ends_with(".localhost");
+    if is_local || address.is_some_and(|address| address.is_loopback()) {
         return Err(wrong("Vapi cannot reach this machine under that name: set the public name of a tunnel or proxy"));
     }
-    if own.iter().any(|known| known.name == name.name) {
+    if address.is_some() && address == listen.map(|listen| listen.ip().to_canonical()) {
+        return Err(wrong(
+            "expected a name that is for Vapi alone, and this is the address of LEVEL3_LISTEN: page and API are not served under it",
+        ));
+    }
+    if own.iter().any(|known| known.name.trim_end_matches('.') == name.name) {
         return Err(wrong(
             "expected a name that is for Vapi alone, and this one is in LEVEL3_ALLOWED_HOSTS: page and API are not served under it",
         ));

@@ -57,6 +57,7 @@ export function createEars({ Recognition, lang, local, onStart, onTranscript, on
 
   function heard({ results, resultIndex = 0 }) {
     pause = FIRST_PAUSE_MS;
+    isNetworkTold = false;
     for (let index = resultIndex; index < results.length; index += 1) {
       const result = results[index];
       const { transcript, confidence } = result[0];

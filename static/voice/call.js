@@ -5,11 +5,17 @@ import { waiting } from "../core/state-law.js";
 import { isEcho, isUnclear, wordsIn } from "./echo.js";
 import { nextState } from "./machine.js";
 import { createReader } from "./reader.js";
+import { sentencesOf } from "./speakable.js";
 
 /** Two words are no cough: what is being spoken stops. */
 const INTERRUPTING_WORDS = 2;
 /** After an answer that nobody could tell the question is said once more. */
 const REPEAT_MS = 3000;
+/** A recogniser that says nothing more for so long of what somebody began to say has lost it. */
+const LOST_MS = 2500;
+/** So long behind Law's last word the microphone may still tell of it, and of so many sentences. */
+const ECHO_MS = 2000;
+const ECHO_SENTENCES = 3;
 const DENIED = new Set(["not-allowed", "service-not-allowed"]);
 const NOTHING = { interim: "", speaking: "", aloud: true, isHeard: false, doing: undefined, level: undefined, isMuted: false, unheard: [] };
 
@@ -61,17 +67,18 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
   function listen(own) {
     const state = stateOf();
     const voice = makeService(own);
-    own.voice = voice;
+    Object.assign(own, { voice, spoken: [] });
     // A voice that carries the words itself speaks the answers, too.
     const say = voice.carries ? () => undefined : voice.say;
     own.reader = createReader({ lang, said, say, drop: () => voice.interrupt(), does: voice.functionCalled, from: state?.lastSeq ?? 0 });
     const mine = (work) => (...all) => live === own && work(own, ...all);
     voice.onTranscript(mine(heard));
-    voice.onResponse(mine((_, text, aloud = true) => show({ speaking: text, aloud, doing: undefined })));
+    voice.onResponse(mine(responded));
     voice.onFunctionCall(mine((_, name) => show({ doing: name })));
     voice.onSound(mine((_, isHeard) => show({ isHeard })));
     voice.onLevel?.(mine((_, level) => show({ level })));
     voice.onInterrupt?.(mine(interrupt));
+    voice.onOpen?.(mine(opened));
     voice.onError(mine(failed));
     voice.onStateChange(mine((_, to) => to === "active" && !own.beating && beatOn(own)));
     store.subscribe(() => live === own && read(own), own.gone.signal);
@@ -82,12 +89,39 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
     const state = stateOf();
     if (!state || view.state !== "active") return;
     own.reader.told(state);
+    let isRefused = false;
     // Words that the server did not take are told, and wait nowhere.
     for (const entry of state.outbox) {
       if (entry.status !== "refused" || entry.call !== own.call || own.refused?.has(entry.id)) continue;
       (own.refused ??= new Set()).add(entry.id);
-      own.voice.say(entry.error);
+      sayAll(own, entry.error);
+      isRefused = true;
     }
+    if (!isRefused) return;
+    // No model will see them, so the turn that they were said into goes on.
+    own.reader.forget();
+    own.reader.told(state);
+  }
+
+  /** Says a text that was written for the eye. Behind the last words a voice that carries them hangs up. */
+  function sayAll(own, text, isLast = false) {
+    const sentences = sentencesOf(text, lang, said);
+    for (const [at, sentence] of sentences.entries()) own.voice.say(sentence, isLast && at === sentences.length - 1);
+  }
+
+  function responded(own, text, aloud = true) {
+    show({ speaking: text, aloud, doing: undefined });
+    if (text === "") fellSilent(own);
+    else if (aloud) {
+      clock.clearTimeout(own.echo);
+      own.mayEcho = true;
+      own.spoken = [...own.spoken, text].slice(-ECHO_SENTENCES);
+    }
+  }
+
+  function fellSilent(own) {
+    clock.clearTimeout(own.echo);
+    own.echo = clock.setTimeout(() => (own.mayEcho = false), ECHO_MS);
   }
 
   /** The first beat says that both can talk. */
@@ -103,7 +137,7 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
       if (first) read(own);
       if (call.warned && !own.warned) {
         own.warned = true;
-        own.voice.say(said.oneMinute);
+        own.voice.say(said.secondsLeft(call.seconds_left));
       }
       const next = Math.min(call.beat_seconds, (call.seconds_left ?? Infinity) + 0.5);
       own.beat = clock.setTimeout(() => beatOn(own), next * 1000);
@@ -123,7 +157,7 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
     if (live !== own) return;
     const isSpent = line?.seconds_left === 0;
     if (!isSpent && line && !line.call && !own.isAgain && error.status === 410) return again(own);
-    if (isSpent) own.voice.say(error.message, true);
+    if (isSpent) sayAll(own, error.message, true);
     over(own, "end", isSpent || line?.call ? error.message : said.ended, isSpent);
   }
 
@@ -140,37 +174,76 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
       show({ interim: isFinal ? "" : text });
       return;
     }
-    if (view.isMuted || isOwn(voice, text, isFinal, isOver)) return;
+    if (view.isMuted) return;
+    if (view.error === "network" || (view.error === "server" && isFinal)) show({ error: undefined, problem: undefined });
+    if (isOwn(own, text, isFinal, isOver)) {
+      if (isFinal) closed(own);
+      return;
+    }
+    if (!isFinal) waitFor(own);
     if (wordsIn(text).length >= INTERRUPTING_WORDS || isFinal) interrupt(own);
     if (!isFinal) {
       show({ interim: text });
       return;
     }
-    show({ interim: "", ...(view.error === "server" && { error: undefined, problem: undefined }) });
-    const asked = waiting(stateOf() ?? { items: new Map(), turns: new Map() }).find(({ shown }) => shown?.question);
-    if (isUnclear(text, confidence)) {
-      if (asked && own.repeated !== asked.id) own.repeat = clock.setTimeout(() => repeat(own, asked), REPEAT_MS);
-      return;
+    if (!isUnclear(text, confidence)) {
+      clock.clearTimeout(own.repeat);
+      own.isHushed = false;
+      own.reader.sent();
+      say(text);
     }
+    closed(own);
+  }
+
+  /** The person has begun to say something: no sentence is begun until they have said it. */
+  function waitFor(own) {
+    clock.clearTimeout(own.lost);
+    own.lost = clock.setTimeout(() => closed(own), LOST_MS);
+    own.isOpen = true;
+    own.voice.hold(true);
+  }
+
+  /** Speech servers: somebody speaks whose words are not known yet. */
+  function opened(own, isOpen) {
+    own.isLoud = isOpen;
+    if (isOpen) own.voice.hold(true);
+    else closed(own);
+  }
+
+  /** The person has said what they began to say. If Law fell silent for nothing that it could understand, it goes on. */
+  function closed(own) {
+    clock.clearTimeout(own.lost);
+    own.isOpen = false;
+    if (view.interim) show({ interim: "" });
+    own.voice.hold(own.isLoud === true);
+    if (!own.isHushed) return;
+    own.isHushed = false;
+    own.reader.resume();
+    read(own);
+    const asked = waiting(stateOf() ?? { items: new Map(), turns: new Map() }).find(({ shown }) => shown?.question);
+    if (!asked || own.repeated === asked.id) return;
     clock.clearTimeout(own.repeat);
-    say(text);
+    own.repeat = clock.setTimeout(() => repeat(own, asked), REPEAT_MS);
   }
 
   /** The page hears itself. One short word at the end of what is heard is a person's. */
-  const isOwn = (voice, text, isFinal, isOver) => (isOver || voice.isSpeaking()) && isEcho(text, voice.lastSaid()) && (!isFinal || wordsIn(text).length > INTERRUPTING_WORDS);
+  const isOwn = (own, text, isFinal, isOver) =>
+    (isOver || own.mayEcho) && isEcho(text, own.spoken.join(" ")) && (!isFinal || wordsIn(text).length > INTERRUPTING_WORDS);
 
   function repeat(own, { id, shown }) {
     const stillAsked = live === own && waiting(stateOf()).some((each) => each.id === id);
     if (!stillAsked || own.repeated === id) return;
     own.repeated = id;
-    own.voice.say(shown.question);
+    sayAll(own, shown.question);
   }
 
-  /** The person speaks: nothing more is spoken of what was to be said. */
+  /** The person speaks: nothing more is spoken of what was to be said, and of what the turn that runs says until it has heard them. */
   function interrupt(own) {
+    own.isHushed = true;
+    own.reader.hush(stateOf());
     if (!own.voice.isSpeaking()) return;
     const unheard = own.voice.interrupt();
-    own.reader.hush();
+    fellSilent(own);
     if (unheard.length > 0) show({ speaking: "", unheard });
   }
 
@@ -217,7 +290,7 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
 
   const clearTimers = (own) => {
     clock.clearTimeout(own.beat);
-    clock.clearTimeout(own.repeat);
+    for (const timer of [own.repeat, own.lost, own.echo]) clock.clearTimeout(timer);
   };
 
   return {
@@ -235,6 +308,7 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
     },
     setMuted(isMuted) {
       live?.voice?.setMuted(isMuted);
+      if (live?.isOpen) closed(live);
       show({ isMuted, interim: "" });
     },
     /** Another tab may have taken the call over. */

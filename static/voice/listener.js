@@ -9,10 +9,10 @@ const CODES = { NotAllowedError: "not-allowed", SecurityError: "not-allowed", No
 
 /**
  * Ears with `start()`, `stop()` and `setMuted(muted)`, as those of `browser.js`. `transcribe(wav)` gives the words of a file; `isSpeaking()` is
- * true while the page speaks. `onInterrupt()` is told of a person who begins to speak meanwhile, before their words are known; `onLevel(level)`
- * how loud it is.
+ * true while the page speaks. `onInterrupt()` is told of a person who begins to speak meanwhile, before their words are known; `onOpen(isOpen)`
+ * that somebody speaks whose words are not known yet; `onLevel(level)` how loud it is.
  */
-export function createListener({ transcribe, isSpeaking, onStart, onTranscript, onSound, onLevel, onInterrupt, onError, open = openMicrophone }) {
+export function createListener({ transcribe, isSpeaking, onStart, onTranscript, onSound, onLevel, onInterrupt, onOpen = () => undefined, onError, open = openMicrophone }) {
   let close;
   let run = 0;
   let isOn = false;
@@ -20,11 +20,19 @@ export function createListener({ transcribe, isSpeaking, onStart, onTranscript, 
   /** What was said first is a message first, however long a server thinks about it. */
   let words = Promise.resolve();
   let frames = 0;
+  /** Utterances whose words are not known. */
+  let unknown = 0;
+  function opens(more) {
+    const was = unknown;
+    unknown += more;
+    if ((was === 0) !== (unknown === 0)) onOpen(unknown > 0);
+  }
   const utterances = createUtterances({
     rate: RATE,
     // Ten times a second is as much as an eye follows.
     onLevel: (level) => (frames += 1) % 5 === 0 && onLevel(level),
     onBegin(isOver) {
+      opens(1);
       onSound(true);
       if (isOver) onInterrupt();
     },
@@ -35,7 +43,7 @@ export function createListener({ transcribe, isSpeaking, onStart, onTranscript, 
       words = words.then(() => asked).then(
         ({ text }) => own === run && text !== "" && onTranscript({ text, isFinal: true, isOver }),
         (error) => own === run && onError("server", error.message),
-      );
+      ).then(() => own === run && opens(-1));
     },
   });
 
@@ -43,6 +51,7 @@ export function createListener({ transcribe, isSpeaking, onStart, onTranscript, 
     run += 1;
     if (utterances.isHeard()) onSound(false);
     utterances.forget();
+    opens(-unknown);
     close?.();
     close = undefined;
   }
@@ -50,7 +59,8 @@ export function createListener({ transcribe, isSpeaking, onStart, onTranscript, 
   async function listen() {
     const own = (run += 1);
     try {
-      const opened = await open({ onFrame: (frame) => own === run && utterances.push(frame, isSpeaking()), onLost: () => own === run && fail("audio-capture") });
+      // While somebody speaks the page does not, whatever waits to be spoken.
+      const opened = await open({ onFrame: (frame) => own === run && utterances.push(frame, unknown === 0 && isSpeaking()), onLost: () => own === run && fail("audio-capture") });
       if (own !== run) {
         opened();
         return;

@@ -31,7 +31,9 @@ export function createSoundOutput(from = globalThis) {
 export function createPlayer({ speech, onSay, onQuiet, onError, output = createSoundOutput(), clock = globalThis }) {
   const queue = [];
   let current;
-  let last = "";
+  /** Settled once a sentence may begin; `free` settles it. */
+  let held;
+  let free;
   let isTold = false;
 
   /** The sound of a sentence; nothing if the server has none. */
@@ -60,8 +62,8 @@ export function createPlayer({ speech, onSay, onQuiet, onError, output = createS
     if (!own.sound) fetched(own);
     if (queue[0] && !queue[0].sound) fetched(queue[0]);
     const sound = await own.sound;
+    while (held) await held;
     if (own !== current) return;
-    last = own.text;
     onSay(own.text, sound !== undefined);
     const over = () => own === current && next();
     if (sound === undefined) own.timer = clock.setTimeout(over, readingTime(own.text));
@@ -85,7 +87,13 @@ export function createPlayer({ speech, onSay, onQuiet, onError, output = createS
       }
       return all.map(({ text }) => text);
     },
-    last: () => last,
+    hold(is) {
+      if (is) held ??= new Promise((resolve) => (free = resolve));
+      else if (held) {
+        held = undefined;
+        free();
+      }
+    },
     isSpeaking: () => current !== undefined || queue.length > 0,
     isMute: () => false,
     close: output.close,

@@ -2,16 +2,23 @@
 // No DOM and no voice.
 
 import { waiting } from "../core/state-law.js";
-import { createSpeech } from "./speakable.js";
+import { hasEnded, openTurns } from "../core/state-parts.js";
+import { createSpeech, sentencesOf } from "./speakable.js";
 
 /**
  * A reader of one conversation from now on. `say(text)` speaks a sentence; `drop()` forgets what waits to be spoken. `said` are the words of
- * the voice. `does(name)` hears of each function that is called. `told(state)` is called whenever the state has changed; `hush(turn)` reads nothing more of the answers that are being written.
+ * the voice. `does(name)` hears of each function that is called. `told(state)` is called whenever the state has changed. `hush(state)`: the person
+ * speaks, so nothing more is read of the turn that runs until its model has seen what they said. Then comes `sent()`, or `resume()` if it was
+ * nothing. Questions and failures are read all the while.
  */
 export function createReader({ lang, said, say, drop, does, from }) {
   /** `turn:step` → how far its text was read: { attempt, length, speech, count, over } */
   const read = new Map();
   const known = new Set();
+  /** turn → the `seq` at which the person fell into it. Its steps are left unread until it is known from which one on they are heard. */
+  const hushed = new Map();
+  /** turn → `hushed` of it before the utterance that goes on. */
+  const before = new Map();
 
   const isOrder = (state, turn) => state.turns.get(turn)?.origin === "command";
   const begun = (key, attempt) => {
@@ -31,8 +38,9 @@ export function createReader({ lang, said, say, drop, does, from }) {
     let progress = read.get(key);
     if (progress && progress.attempt !== attempt) {
       // The answer begins anew: what was said of the last attempt is not gone on with.
-      if (progress.count > 0) drop();
-      progress = undefined;
+      const { count, hushed } = progress;
+      if (count > 0 && !hushed) drop();
+      progress = Object.assign(begun(key, attempt), { hushed });
     }
     progress ??= begun(key, attempt);
     if (progress.over || progress.hushed) return;
@@ -46,22 +54,52 @@ export function createReader({ lang, said, say, drop, does, from }) {
     const progress = read.get(place) ?? begun(place, 0);
     if (progress.over) return;
     progress.over = true;
+    if (progress.hushed) return;
     if (unproven && !final) {
       // The ledger knows nothing of what was claimed: it is not spoken on.
       drop();
       if (progress.count > 0) say(said.correct);
       return;
     }
-    if (stopped || progress.hushed) return;
+    if (stopped) return;
     speak(progress, [...progress.speech.push(content.slice(progress.length)), ...progress.speech.flush()]);
+    // It ends the turn, so nothing follows that would put it right.
+    if (unproven) say(said.unsure);
+  }
+
+  const sayAll = (text) => {
+    for (const sentence of sentencesOf(text, lang, said)) say(sentence);
+  };
+
+  /** The `seq` from which on the model knows what was said behind `since`; nothing while it does not. */
+  function answeredFrom(state, since) {
+    let from;
+    for (const { kind, at, steered, shownAt } of state.items.values()) {
+      // Words that did not join the turn decided its question, or are a turn of their own.
+      if (kind === "user" && at > since) from = Math.min(from ?? Infinity, (steered ? shownAt : at) ?? Infinity);
+    }
+    return from === Infinity ? undefined : from;
+  }
+
+  /** Turns that were hushed are read again from the step that answers the person; the steps in front of it never are. */
+  function unhush(state) {
+    for (const [turn, since] of hushed) {
+      const from = answeredFrom(state, since) ?? (hasEnded(state.turns.get(turn)) && !before.has(turn) ? Infinity : undefined);
+      if (from === undefined) continue;
+      hushed.delete(turn);
+      for (const [key, stream] of state.streams) if (stream.turn === turn && stream.at < from) (read.get(key) ?? begun(key, stream.attempt)).hushed = true;
+      for (const [key, item] of state.items) if (item.turn === turn && item.kind === "assistant" && item.at < from) known.add(key);
+    }
   }
 
   function told(state) {
-    for (const [key, stream] of state.streams) if (!isOrder(state, stream.turn)) written(key, stream);
+    unhush(state);
+    for (const [key, stream] of state.streams) if (!isOrder(state, stream.turn) && !hushed.has(stream.turn)) written(key, stream);
     for (const [key, item] of state.items) {
       if (known.has(key) || item.at <= from || isOrder(state, item.turn)) continue;
+      if (item.kind === "assistant" && hushed.has(item.turn)) continue;
       if (item.kind === "assistant") recorded(item);
-      else if (item.kind === "error") say(item.content);
+      else if (item.kind === "error") sayAll(item.content);
       else if (item.kind === "tool") does(item.name);
       else continue;
       known.add(key);
@@ -70,14 +108,28 @@ export function createReader({ lang, said, say, drop, does, from }) {
       const key = `asked:${id}`;
       if (known.has(key) || !shown?.question) continue;
       known.add(key);
-      say(shown.question);
+      sayAll(shown.question);
     }
   }
 
   return {
     told,
-    hush() {
+    hush(state) {
       for (const progress of read.values()) if (!progress.over) progress.hushed = true;
+      const [running] = state ? openTurns(state.turns) : [];
+      if (!running) return;
+      if (!before.has(running.id)) before.set(running.id, hushed.get(running.id));
+      hushed.set(running.id, state.lastSeq);
+    },
+    sent: () => before.clear(),
+    resume() {
+      for (const [turn, since] of before) if (since === undefined) hushed.delete(turn); else hushed.set(turn, since);
+      before.clear();
+    },
+    /** Nothing of what was said is on its way to a model. */
+    forget() {
+      before.clear();
+      hushed.clear();
     },
   };
 }

@@ -13,8 +13,8 @@ const SHORT = {
 };
 const ENDS = /[.!?…]+["'”’»)\]]*(?=\s)|[。！？]+|\n+/gu;
 
-/** Cuts what `push(text)` brings into whole sentences; `flush()` gives the rest. `lang` is a tag such as `de-AT`. */
-export function createCutter(lang = "en") {
+/** Cuts what `push(text)` brings into whole sentences; `flush()` gives the rest. `lang` is a tag such as `de-AT`; `shorten` cuts a long one. */
+export function createCutter(lang = "en", shorten = pieces) {
   const language = lang.slice(0, 2).toLowerCase();
   const short = new Set((SHORT[language] ?? SHORT.en).split(" "));
   let rest = "";
@@ -46,7 +46,7 @@ export function createCutter(lang = "en") {
     return found;
   }
 
-  const spoken = (sentences) => sentences.map((text) => text.trim()).filter((text) => /[\p{L}\p{N}]/u.test(text)).flatMap(pieces);
+  const spoken = (sentences) => sentences.map((text) => text.trim()).filter((text) => /[\p{L}\p{N}]/u.test(text)).flatMap(shorten);
   return {
     push(text) {
       rest += text;

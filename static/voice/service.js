@@ -32,9 +32,10 @@ export const installLocally = (lang, from = globalThis) => recognition(from).ins
 
 /**
  * A voice service: `startSession()`, `endSession()`, `setMuted(muted)`, `interrupt()` (falls silent, and gives the sentences that were not
- * heard), `say(text)`, and `functionCalled(name)`: a turn of the call did so, and the voice runs nothing. `onTranscript({ text, isFinal,
- * confidence, isOver })`, `onResponse(text, aloud)`, `onFunctionCall(name)`, `onInterrupt()`, `onSound(isHeard)`, `onLevel(level)`,
- * `onError(code, message)` and `onStateChange(state)` take a listener each; the states are those of `docs/states.md`. `speech` has
+ * heard), `say(text)`, `hold(is)` (begins no sentence meanwhile), and `functionCalled(name)`: a turn of the call did so, and the voice runs
+ * nothing. `onTranscript({ text, isFinal, confidence, isOver })`, `onResponse(text, aloud)`, `onFunctionCall(name)`, `onInterrupt()`,
+ * `onOpen(isOpen)` (somebody speaks whose words are not known yet), `onSound(isHeard)`, `onLevel(level)`, `onError(code, message)` and
+ * `onStateChange(state)` take a listener each; the states are those of `docs/states.md`. `speech` has
  * `transcribe(wav)` and `speak(text, signal)`, and `servers`; `room` is that of a call by Vapi. A voice that `carries` the words itself sends and
  * speaks them without the page.
  */
@@ -48,6 +49,7 @@ export function createVoiceService({ lang, adapter, where, room, speech, load = 
     onSound: on("sound"),
     onLevel: on("level"),
     onInterrupt: on("interrupt"),
+    onOpen: on("open"),
     onError: on("error"),
     onStateChange: on("state"),
     onFunctionCall: on("function"),
@@ -74,7 +76,7 @@ export function createVoiceService({ lang, adapter, where, room, speech, load = 
     : createSpeaker({ synth: from.speechSynthesis, Utterance: from.SpeechSynthesisUtterance, lang, clock, ...spoken });
   const ears =
     adapter === "own"
-      ? createListener({ transcribe: speech.transcribe, isSpeaking: mouth.isSpeaking, ...told, onLevel: (level) => tell("level", level), onInterrupt: () => tell("interrupt") })
+      ? createListener({ transcribe: speech.transcribe, isSpeaking: mouth.isSpeaking, ...told, onLevel: (level) => tell("level", level), onInterrupt: () => tell("interrupt"), onOpen: (isOpen) => tell("open", isOpen) })
       : createEars({ Recognition: recognition(from), lang, local: where === "device", clock, ...told });
   return {
     ...telling,
@@ -92,11 +94,12 @@ export function createVoiceService({ lang, adapter, where, room, speech, load = 
     deafen() {
       isDeaf = true;
       ears.stop();
+      mouth.hold(false);
     },
     setMuted: ears.setMuted,
     interrupt: mouth.stop,
+    hold: mouth.hold,
     say: mouth.say,
-    lastSaid: mouth.last,
     isSpeaking: mouth.isSpeaking,
   };
 }

@@ -1,6 +1,6 @@
 // Text as it is written, made fit to be spoken: without Markdown, emoji, addresses and code. Pure.
 
-import { createCutter } from "./sentences.js";
+import { createCutter, pieces } from "./sentences.js";
 
 const FENCE = "\x60\x60\x60";
 
@@ -27,10 +27,11 @@ export function speakable(text, said) {
 
 /** As `createCutter`, for an answer in Markdown: sentences that can be spoken. A block of code is one short sentence. */
 export function createSpeech(lang, said) {
-  const cutter = createCutter(lang);
+  // An address that is cut is none, so what is long is cut when it is clean.
+  const cutter = createCutter(lang, (sentence) => [sentence]);
   let held = "";
   let isCode = false;
-  const clean = (sentences) => sentences.map((text) => speakable(text, said)).filter((text) => /[\p{L}\p{N}]/u.test(text));
+  const clean = (sentences) => sentences.map((text) => speakable(text, said)).filter((text) => /[\p{L}\p{N}]/u.test(text)).flatMap(pieces);
 
   function take(isWhole) {
     const all = [];
@@ -60,4 +61,10 @@ export function createSpeech(lang, said) {
       return [...all, ...clean(cutter.flush())];
     },
   };
+}
+
+/** The sentences of a whole text, as `createSpeech` cuts it. */
+export function sentencesOf(text, lang, said) {
+  const speech = createSpeech(lang, said);
+  return [...speech.push(text), ...speech.flush()];
 }

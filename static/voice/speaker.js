@@ -5,23 +5,27 @@ const VOICES_MS = 1500;
 /** An utterance that neither ends nor fails is given up after so long. */
 const LEAST_MS = 5000;
 const MS_A_CHARACTER = 130;
+/** The page itself fell silent: these are no failures. */
+const SILENCED = new Set(["interrupted", "canceled"]);
+/** After these no other sentence would be heard either. */
+const VOICELESS = new Set(["synthesis-failed", "voice-unavailable", "synthesis-unavailable", "language-unavailable"]);
 
-/** The voice for a language: one of this machine first, of the same country first. Nothing if there is none at all. */
+/** The voice for a language: one of this machine first, then one of the same country. Nothing if there is none at all. */
 export function voiceFor(voices, lang) {
   const tag = (voice) => voice.lang.replace("_", "-").toLowerCase();
   const wanted = lang.toLowerCase();
-  const rank = (voice) => (tag(voice) === wanted ? 4 : tag(voice).slice(0, 2) === wanted.slice(0, 2) ? 2 : 0) + (voice.localService ? 1 : 0);
+  const rank = (voice) => (tag(voice).slice(0, 2) === wanted.slice(0, 2) ? 4 : 0) + (voice.localService ? 2 : 0) + (tag(voice) === wanted ? 1 : 0);
   return [...voices].sort((a, b) => rank(b) - rank(a))[0];
 }
 
 /**
- * A mouth with `say(text)`, `stop()` (gives the sentences that were not said to their end), `last()` (the sentence that is, or was last,
- * spoken) and `isSpeaking()`. `onSay(text, aloud)` is told of each sentence as it begins, `onQuiet()` when nothing is left.
+ * A mouth with `say(text)`, `stop()` (gives the sentences that were not said to their end), `hold(is)` (begins no sentence meanwhile) and
+ * `isSpeaking()`. `onSay(text, aloud)` is told of each sentence as it begins, and again if it has to be shown; `onQuiet()` when nothing is left.
  */
 export function createSpeaker({ synth = globalThis.speechSynthesis, Utterance = globalThis.SpeechSynthesisUtterance, lang, onSay, onQuiet, clock = globalThis }) {
   const queue = [];
   let current;
-  let last = "";
+  let isHeld = false;
   let timer;
   let voice;
   let isMute = !synth || !Utterance;
@@ -29,39 +33,52 @@ export function createSpeaker({ synth = globalThis.speechSynthesis, Utterance = 
 
   function next() {
     clock.clearTimeout(timer);
-    const text = queue.shift();
     current = undefined;
+    if (isHeld && queue.length > 0) return;
+    const text = queue.shift();
     if (text === undefined) {
       onQuiet();
       return;
     }
-    last = text;
     const own = (current = { text });
-    onSay(text, !isMute);
-    const over = () => own === current && next();
-    // Without a voice the sentence is read, and nothing has to be waited for but the reader.
-    timer = clock.setTimeout(() => (isMute || synth.cancel(), over()), isMute ? readingTime(text) : LEAST_MS + text.length * MS_A_CHARACTER);
-    if (isMute) return;
+    if (isMute) {
+      show(own);
+      return;
+    }
+    onSay(text, true);
+    const over = () => own === current && !own.isShown && next();
+    timer = clock.setTimeout(() => (show(own), synth.cancel()), LEAST_MS + text.length * MS_A_CHARACTER);
     const utterance = new Utterance(text);
     // The browser may forget an utterance that nobody holds, and its end is never told.
     own.utterance = utterance;
     Object.assign(utterance, { voice, lang: voice.lang, onend: over });
     utterance.onerror = ({ error }) => {
-      if (own !== current) return;
-      if (error === "synthesis-failed" || error === "voice-unavailable" || error === "synthesis-unavailable") {
-        isMute = true;
-        onSay(text, false);
+      if (own !== current || own.isShown) return;
+      if (SILENCED.has(error)) {
+        over();
+        return;
       }
-      over();
+      isMute ||= VOICELESS.has(error);
+      show(own);
     };
     synth.speak(utterance);
   }
+
+  /** Without a voice the sentence is read, and nothing has to be waited for but the reader. */
+  function show(own) {
+    own.isShown = true;
+    clock.clearTimeout(timer);
+    onSay(own.text, false);
+    timer = clock.setTimeout(() => own === current && next(), readingTime(own.text));
+  }
+
+  const begin = () => ready.then(() => current === undefined && queue.length > 0 && next());
 
   return {
     ready,
     say(text) {
       queue.push(text);
-      if (current === undefined && queue.length === 1) ready.then(() => current === undefined && queue.length > 0 && next());
+      if (current === undefined && queue.length === 1) begin();
     },
     stop() {
       clock.clearTimeout(timer);
@@ -70,7 +87,10 @@ export function createSpeaker({ synth = globalThis.speechSynthesis, Utterance = 
       if (!isMute) synth.cancel();
       return unsaid;
     },
-    last: () => last,
+    hold(is) {
+      isHeld = is;
+      if (!is && current === undefined && queue.length > 0) begin();
+    },
     isSpeaking: () => current !== undefined || queue.length > 0,
     isMute: () => isMute,
   };

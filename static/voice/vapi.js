@@ -141,7 +141,6 @@ export function createVapiVoice({ room, load, tell, play = playTrack }) {
     interrupt: () => [],
     /** Has Vapi say it: a warning, or, if it `isLast`, the last words, behind which it hangs up. */
     say: (text, isLast = false) => call?.sendAppMessage(JSON.stringify({ type: "say", message: text, endCallAfterSpoken: isLast })),
-    lastSaid: () => last,
     isSpeaking: () => isSpeaking,
   };
 }

@@ -48,7 +48,12 @@ export default {
   network: "The browser cannot reach its speech service.",
   // Spoken.
   correct: "Let me correct that.",
-  oneMinute: "One minute of voice is left for this month.",
+  unsure: "I am not sure that this was done.",
+  secondsLeft(seconds) {
+    const minutes = Math.floor(seconds / 60);
+    if (minutes > 0) return minutes === 1 ? "One minute of voice is left for this month." : `${minutes} minutes of voice are left for this month.`;
+    return seconds === 1 ? "One second of voice is left for this month." : `${seconds} seconds of voice are left for this month.`;
+  },
   link: "a link",
   code: "There is some code, which I leave out.",
   number: (number) => `number ${number}`,

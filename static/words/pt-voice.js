@@ -48,7 +48,12 @@ export default {
   network: "O navegador não alcança o seu serviço de fala.",
   // Ditas.
   correct: "Deixe-me corrigir isso.",
-  oneMinute: "Resta um minuto de voz neste mês.",
+  unsure: "Não tenho certeza de que isso foi feito.",
+  secondsLeft(seconds) {
+    const minutes = Math.floor(seconds / 60);
+    if (minutes > 0) return minutes === 1 ? "Resta um minuto de voz neste mês." : `Restam ${minutes} minutos de voz neste mês.`;
+    return seconds === 1 ? "Resta um segundo de voz neste mês." : `Restam ${seconds} segundos de voz neste mês.`;
+  },
   link: "um link",
   code: "Há um pouco de código, que deixo de fora.",
   number: (number) => `número ${number}`,

@@ -363,6 +363,29 @@ async fn a_transcript_decides_before_the_models_side_and_counts_once() {
 }
 
 #[tokio::test]
+async fn a_sound_without_a_word_declines_no_question_and_has_it_said_once_more() {
+    let vapi = Vapi::with(&[]).await;
+    let made = vapi.made().await;
+    vapi.app.script([call("createTask", json!({"description": "milk", "confirmed": false}))]);
+    vapi.asks(&made, &["add buy milk"]).await;
+    let said = ["add buy milk", "Uhm, ähm…", "Hmmm.", "Go ahead."];
+    for (count, heard, again) in [(2, &said[..2], "Should I create a task called “milk”?"), (3, &said[..3], "")] {
+        let passes = async {
+            vapi.app.until("SELECT vapi_said::bigint FROM voice_calls", count).await;
+            vapi.app.advance(3);
+        };
+        let (answer, ()) = in_time("the question", async { tokio::join!(vapi.asks(&made, heard), passes) }).await;
+        assert_eq!(answer, again, "{heard:?}");
+    }
+    assert_eq!(vapi.app.count("SELECT count(*) FROM messages WHERE content LIKE '%hm%'").await, 0);
+    vapi.app.script([breakdown(&["Go to the shop", "Find the milk", "Carry it home"]), text("Done!")]);
+    assert_eq!(vapi.asks(&made, &said).await, "Done!");
+    assert_eq!(vapi.app.count("SELECT count(*) FROM approvals WHERE channel = 'voice' AND state = 'approved'").await, 1);
+    api::ask(&vapi.app, Method::DELETE, &format!("/api/voice/calls/{}", made.call), None).await;
+    vapi.app.check_replay().await;
+}
+
+#[tokio::test]
 async fn calls_of_functions_run_once_under_the_same_law() {
     let vapi = Vapi::with(&[]).await;
     let made = vapi.made().await;
@@ -384,6 +407,26 @@ async fn calls_of_functions_run_once_under_the_same_law() {
     let (_, again) = vapi.tells(&made, message).await;
     let again: Value = serde_json::from_str(&again).unwrap();
     assert_eq!(again["results"][0]["error"], "this call was carried out before");
+    api::ask(&vapi.app, Method::DELETE, &format!("/api/voice/calls/{}", made.call), None).await;
+    vapi.app.check_replay().await;
+}
+
+#[tokio::test]
+async fn a_call_of_a_function_that_says_it_is_confirmed_waits_for_the_persons_yes() {
+    let vapi = Vapi::with(&[]).await;
+    let made = vapi.made().await;
+    let order = json!({"id": "a", "name": "createTask", "parameters": {"description": "milk", "confirmed": true}});
+    let (status, answer) = vapi.tells(&made, json!({"type": "tool-calls", "toolCallList": [order]})).await;
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    let waits = "it waits for a yes: say “go ahead” to do it, or “no”";
+    assert_eq!((status, &answer["results"][0]["error"]), (200, &json!(waits)), "{answer}");
+    assert_eq!(vapi.app.count("SELECT count(*) FROM tasks").await, 0);
+    vapi.app.script([breakdown(&["Go to the shop", "Find the milk", "Carry it home"])]);
+    let yes = json!({"type": "transcript", "role": "user", "transcriptType": "final", "transcript": "Go ahead."});
+    vapi.tells(&made, yes).await;
+    vapi.app.run_until_idle().await;
+    assert_eq!(vapi.app.count("SELECT count(*) FROM approvals WHERE channel = 'voice' AND state = 'approved'").await, 1);
+    assert_eq!(vapi.app.count("SELECT count(*) FROM tasks").await, 1);
     api::ask(&vapi.app, Method::DELETE, &format!("/api/voice/calls/{}", made.call), None).await;
     vapi.app.check_replay().await;
 }
@@ -436,10 +479,10 @@ async fn a_call_lasts_no_longer_than_the_minutes_and_its_secrets_outlive_a_resta
     }
     vapi.app.advance(2);
     assert_eq!(vapi.tells(&made, json!({"type": "status-update", "status": "ended"})).await.0, 200);
-    // Eight seconds are left: a call of Vapi's would be longer.
+    // Eight seconds are left, and a call of Vapi's would be longer: to the person the minutes are used up.
     let asked = vapi.peer.arrived().len();
     let (status, told) = vapi.begin().await;
-    let short = "Fewer than 10 seconds of voice are left this month, and Vapi makes no shorter call.";
-    assert_eq!((status, &told["error"], vapi.peer.arrived().len()), (429, &json!(short), asked));
+    let used_up = "You've used your voice minutes for this month.";
+    assert_eq!((status, &told["error"], vapi.peer.arrived().len()), (429, &json!(used_up), asked));
     vapi.app.check_replay().await;
 }

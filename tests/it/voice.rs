@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use sqlx::Executor;
 
 use crate::support::people::{Person, two_people};
-use crate::support::{TestApp, api, call, text};
+use crate::support::{Peer, TestApp, api, call, text};
 use crate::todo::breakdown;
 
 const USED_UP: &str = "You've used your voice minutes for this month.";
@@ -236,6 +236,12 @@ async fn who_has_no_voice_is_refused_and_nobody_ends_anothers_call() {
     assert_eq!((status, &refused["error"]), (403, &json!("Talking with Law is part of the paid tier.")));
     let (_, line) = ana.ask(Method::GET, "/api/voice", None).await;
     assert_eq!((&line["voice"], &line["seconds_left"], &line["call"]), (&json!(false), &json!(0), &Value::Null));
+    // Nor do they hear of a setting that is missing, which the owner does.
+    for adapter in ["own", "vapi"] {
+        let begin = async |who: &Person| who.ask(Method::POST, "/api/voice/calls", Some(json!({"adapter": adapter}))).await;
+        assert_eq!(begin(&ana).await, (403, refused.clone()), "{adapter}");
+        assert_eq!(begin(&owner).await.0, 409, "{adapter}");
+    }
     assert_eq!(app.count("SELECT count(*) FROM voice_calls").await, 0);
     let call = begin(&owner).await.1["call"].clone();
     let beat = ana.ask(Method::POST, &format!("/api/voice/calls/{call}/beat"), Some(json!({}))).await;
@@ -289,5 +295,31 @@ async fn a_spoken_yes_decides_by_voice_and_a_yes_of_a_call_that_is_over_by_words
     assert_eq!(app.count("SELECT count(*) FROM approvals WHERE channel = 'instead'").await, 1);
     assert_eq!(app.count("SELECT count(*) FROM tasks").await, 2);
     line.end(again, "").await;
+    app.check_replay().await;
+}
+
+#[tokio::test]
+async fn sound_that_is_sent_counts_also_if_the_page_never_beats() {
+    let peer = Peer::start().await;
+    let app = TestApp::with(&[("VOICE_STT_URL", &format!("{}/inference", peer.host()))]).await;
+    let sends = async || {
+        let sound = [b"RIFF\0\0\0\0WAVE".as_slice(), &[0; 32]].concat();
+        let url = format!("http://{}/api/voice/transcriptions", app.address());
+        let sent = api::client().post(url).header("content-type", "audio/wav").body(sound).send().await.unwrap();
+        sent.status().as_u16()
+    };
+    let paid = json!({"messages_per_day": null, "voice_minutes_per_month": 1});
+    assert_eq!(api::ask(&app, Method::PUT, "/api/tiers/paid", Some(paid)).await.0, 200);
+    peer.always_answers(200, "application/json", r#"{"text": "milk"}"#);
+    let begin = async || api::ask(&app, Method::POST, "/api/voice/calls", Some(json!({"adapter": "own"}))).await;
+    assert_eq!(begin().await.1["state"], "connecting");
+    for seconds in [0, 20, 40] {
+        assert_eq!((sends().await, app.count(SECONDS).await), (200, seconds));
+        assert_eq!(app.count("SELECT count(*) FROM voice_calls WHERE state = 'active'").await, 1);
+        app.advance(20);
+    }
+    app.until(OPEN, 0).await;
+    assert_eq!((app.count(SECONDS).await, sends().await, peer.arrived().len()), (60, 409, 3));
+    assert_eq!(begin().await, (429, json!({"error": USED_UP})));
     app.check_replay().await;
 }

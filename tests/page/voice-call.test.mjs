@@ -50,12 +50,12 @@ async function connected(answers = {}) {
       endSession: () => (voice.isOn = false),
       deafen: () => (voice.isOn = false),
       setMuted: () => undefined,
-      say: (text) => (spoken.push(text), voice.waits.push(text)),
+      say: (text) => (spoken.push(text), voice.waits.push(text), listeners.response(text)),
+      hold: (is) => (voice.isHeld = is),
       interrupt: () => voice.waits.splice(0),
       isSpeaking: () => voice.waits.length > 0,
-      lastSaid: () => voice.waits[0] ?? "",
       functionCalled: (name) => listeners.function(name),
-      onTranscript: on("heard"), onResponse: on("response"), onFunctionCall: on("function"), onSound: on("sound"), onError: on("error"), onStateChange: on("state"),
+      onTranscript: on("heard"), onResponse: on("response"), onFunctionCall: on("function"), onSound: on("sound"), onInterrupt: on("interrupt"), onOpen: on("open"), onError: on("error"), onStateChange: on("state"),
     });
   }
   const frame = (type, fields) => store.dispatch({ type, conversation: LAW, seq: (seq += 1), at: "2026-11-28T08:00:00Z", ...fields });
@@ -66,10 +66,15 @@ async function connected(answers = {}) {
   const begin = calls.begin({ adapter: "browser", where: "device" });
   const refused = await begin.catch((error) => error);
   await settle();
-  const heard = (text, isFinal = true, confidence = 0.9) => listeners.heard({ text, isFinal, confidence });
+  const heard = (text, isFinal = true, confidence = 0.9, isOver = false) => listeners.heard({ text, isFinal, confidence, isOver });
+  /** Law has said all that there was. */
+  const quiet = () => ((voices.at(-1).waits.length = 0), listeners.response(""));
+  /** The server takes words into a turn, and has the model see them from a step on. */
+  const steers = (turn, message, content) => frame("turn", { turn, state: "running", id: `m${message}`, content, message });
+  const shows = (turn, message, step) => frame("shown", { turn, step, messages: [message] });
   const delta = (turn, content, more) => store.dispatch({ type: "delta", conversation: LAW, turn, step: 1, attempt: 1, content, ...more });
   const ask = (id, turn = 1) => frame("approval", { id, turn, call: 3, state: "pending", tool: "createTask", arguments: {}, question: "Should I create “milk”?", words: {}, expires_at: "2026-11-28T09:00:00Z" });
-  return { calls, asked, sent, spoken, voices, clock, frame, heard, delta, ask, refused, views, listeners, queued: (turn) => frame("turn", { turn, state: "queued", origin: "message", content: "x" }) };
+  return { calls, store, asked, sent, spoken, voices, clock, frame, heard, quiet, steers, shows, delta, ask, refused, views, listeners, queued: (turn) => frame("turn", { turn, state: "queued", origin: "message", content: "x" }) };
 }
 
 test("a_function_that_law_calls_is_told_to_the_voice_once_until_law_speaks", async () => {
@@ -146,7 +151,7 @@ test("an_unclear_answer_is_not_sent_and_the_question_is_said_once_more", async (
 });
 
 test("after_the_second_word_nothing_more_is_spoken_and_what_is_said_joins_the_turn", async () => {
-  const { calls, sent, heard, delta, spoken, queued, frame, voices } = await connected();
+  const { calls, sent, heard, steers, shows, delta, spoken, queued, frame, voices } = await connected();
   queued(1);
   delta(1, "One. Two. Three. Fo");
   assert.equal(spoken.length, 3);
@@ -159,8 +164,123 @@ test("after_the_second_word_nothing_more_is_spoken_and_what_is_said_joins_the_tu
   assert.equal(spoken.length, 3, "what was queued is dropped, and the rest is not read");
   heard("wait a moment");
   assert.deepEqual(sent, [{ content: "wait a moment", conversation: LAW, call: 41, steer: true }]);
-  frame("assistant", { turn: 1, step: 2, content: "All right.", final: true });
-  assert.equal(spoken.at(-1), "All right.", "the answer to that is spoken");
+  steers(1, 9, "wait a moment");
+  frame("assistant", { turn: 1, step: 2, content: "Still the old one.", final: false });
+  assert.equal(spoken.length, 3, "a step that has not heard it is not spoken");
+  shows(1, 9, 3);
+  frame("assistant", { turn: 1, step: 3, content: "All right.", final: true });
+  assert.deepEqual(spoken.slice(3), ["All right."], "the answer to that is spoken");
+});
+
+test("who_speaks_while_law_thinks_or_takes_breath_is_not_talked_over", async () => {
+  const { sent, heard, quiet, steers, shows, delta, spoken, queued, frame, voices } = await connected();
+  queued(1);
+  delta(1, "One. Tw");
+  quiet();
+  heard("wait", false);
+  assert.equal(voices[0].isHeld, true, "after one word no sentence is begun");
+  heard("wait a", false);
+  delta(1, "o. Three. F");
+  delta(1, "Three. Four. Again", { attempt: 2 });
+  delta(1, "Five. Six. S", { step: 2 });
+  assert.deepEqual(spoken, ["One."]);
+  heard("wait a moment");
+  assert.deepEqual([sent.length, voices[0].isHeld], [1, false]);
+  delta(1, "even. Eight. N", { step: 2 });
+  steers(1, 9, "wait a moment");
+  frame("assistant", { turn: 1, step: 2, content: "Five. Six. Seven. Eight. Nine.", final: false });
+  shows(1, 9, 3);
+  delta(1, "All right. N", { step: 3 });
+  assert.deepEqual(spoken, ["One.", "All right."]);
+});
+
+test("the_answer_to_a_word_that_decided_is_spoken_and_so_is_that_of_another_turn", async () => {
+  const { heard, quiet, ask, spoken, queued, frame } = await connected();
+  queued(1);
+  ask(5);
+  quiet();
+  heard("go ahead");
+  frame("approval", { id: 5, turn: 1, call: 3, state: "approved", channel: "voice" });
+  frame("turn", { turn: 1, state: "queued", id: "m1", content: "go ahead" });
+  frame("assistant", { turn: 1, step: 2, content: "It is there.", final: true });
+  assert.equal(spoken.at(-1), "It is there.");
+  // The words did not join a turn that nobody had taken up.
+  queued(2);
+  heard("and eggs");
+  frame("turn", { turn: 3, state: "queued", origin: "message", id: "m2", content: "and eggs" });
+  frame("assistant", { turn: 2, step: 1, content: "Milk, too.", final: true });
+  frame("turn", { turn: 2, state: "completed" });
+  frame("assistant", { turn: 3, step: 1, content: "And eggs.", final: true });
+  assert.deepEqual(spoken.slice(-2), ["Milk, too.", "And eggs."]);
+});
+
+test("law_goes_on_if_what_silenced_it_said_nothing_was_lost_or_was_not_taken", async () => {
+  const { calls, store, heard, quiet, spoken, queued, frame, voices, clock, sent } = await connected();
+  queued(1);
+  heard("and then", false);
+  frame("assistant", { turn: 1, step: 1, content: "One.", final: false });
+  assert.deepEqual(spoken, []);
+  clock.ring(2500);
+  assert.deepEqual([spoken, voices[0].isHeld, calls.view().interim], [["One."], false, ""], "the recogniser lost it");
+  quiet();
+  heard("uhm hm", false);
+  frame("assistant", { turn: 1, step: 2, content: "Two.", final: false });
+  heard("uhm hm");
+  assert.deepEqual([spoken, sent], [["One.", "Two."], []]);
+  quiet();
+  heard("stop it now");
+  frame("assistant", { turn: 1, step: 3, content: "Three.", final: true });
+  store.dispatch({ type: "@outbox", conversation: LAW, entries: [{ id: "x", content: "stop it now", call: 41, status: "refused", error: "See **[the tiers](https://a.example/x)**." }] });
+  assert.deepEqual(spoken.slice(2), ["See the tiers.", "Three."]);
+});
+
+test("a_turn_that_ends_under_the_persons_words_is_read_only_if_they_were_nothing", async () => {
+  const { heard, quiet, spoken, delta, queued, frame, clock } = await connected();
+  const ends = (turn, content) => {
+    frame("assistant", { turn, step: 1, content, final: true });
+    frame("turn", { turn, state: "completed" });
+  };
+  queued(1);
+  heard("and then", false);
+  ends(1, "One.");
+  clock.ring(2500);
+  assert.deepEqual(spoken, ["One."]);
+  quiet();
+  queued(2);
+  heard("stop it now");
+  ends(2, "Two.");
+  heard("uhm");
+  queued(3);
+  heard("uhm");
+  ends(3, "Three.");
+  assert.deepEqual(spoken, ["One.", "Three."], "an old answer does not come back");
+  quiet();
+  // The step that ran is not read on where the words became another turn.
+  queued(4);
+  heard("and eggs");
+  delta(4, "Four. Fi");
+  queued(5);
+  delta(4, "ve. Six. Se");
+  ends(4, "Four. Five. Six. Seven.");
+  assert.deepEqual(spoken.slice(2), []);
+});
+
+test("no_sentence_is_begun_while_somebody_speaks_to_a_speech_server", async () => {
+  const { heard, delta, spoken, queued, frame, listeners, voices } = await connected();
+  queued(1);
+  listeners.open(true);
+  assert.equal(voices[0].isHeld, true);
+  listeners.open(false);
+  assert.equal(voices[0].isHeld, false, "it was a noise");
+  delta(1, "One. T");
+  listeners.open(true);
+  listeners.interrupt();
+  frame("assistant", { turn: 1, step: 2, content: "Two.", final: false });
+  assert.deepEqual([spoken, voices[0].waits], [["One."], []]);
+  heard("wait");
+  assert.equal(voices[0].isHeld, true, "somebody speaks on");
+  listeners.open(false);
+  assert.deepEqual([spoken, voices[0].isHeld], [["One."], false]);
 });
 
 test("the_pages_own_voice_interrupts_nothing", async () => {
@@ -172,6 +292,25 @@ test("the_pages_own_voice_interrupts_nothing", async () => {
   assert.deepEqual([sent, voices[0].waits.length], [[], 1]);
 });
 
+test("the_pages_own_voice_is_no_answer_for_two_seconds_behind_its_last_word_and_over_two_sentences", async () => {
+  const { sent, heard, quiet, delta, ask, voices, queued, clock } = await connected();
+  queued(1);
+  delta(1, "You have three tasks today. That is all. N");
+  ask(5);
+  quiet();
+  heard("tasks today that is", false);
+  heard("tasks today that is all");
+  heard("is all should I create milk");
+  assert.deepEqual([sent, voices[0].isHeld], [[], false]);
+  heard("no");
+  assert.equal(sent.length, 1, "a short word is a person's");
+  clock.ring(2000);
+  heard("that is all");
+  assert.equal(sent.length, 2, "later it is a person's");
+  heard("is all should I", true, 0.9, true);
+  assert.equal(sent.length, 2, "a speech server takes its time over what began while Law spoke");
+});
+
 test("what_was_taken_back_is_not_spoken_on_and_is_corrected", async () => {
   const { delta, spoken, frame, queued, voices } = await connected();
   queued(1);
@@ -180,6 +319,36 @@ test("what_was_taken_back_is_not_spoken_on_and_is_corrected", async () => {
   assert.deepEqual([spoken.at(-1), voices[0].waits], [said.correct, [said.correct]]);
   frame("assistant", { turn: 1, step: 2, content: "I could not add it.", final: true });
   assert.equal(spoken.at(-1), "I could not add it.");
+});
+
+test("a_last_answer_that_nothing_shows_is_said_to_be_unsure", async () => {
+  const { spoken, frame, queued } = await connected();
+  queued(1);
+  frame("assistant", { turn: 1, step: 1, content: "Done. It is on the list.", final: true, unproven: true });
+  assert.deepEqual(spoken, ["Done.", "It is on the list.", said.unsure]);
+});
+
+test("questions_and_failures_are_cleaned_and_cut_before_they_are_spoken", async () => {
+  const { spoken, frame, queued, quiet, heard, clock } = await connected();
+  queued(1);
+  const question = `Should I call **https://a.example/${"x".repeat(300)}** for \`milk\` 🎉?`;
+  frame("approval", { id: 5, turn: 1, call: 3, state: "pending", tool: "x", arguments: {}, question, words: {}, expires_at: "2026-11-28T09:00:00Z" });
+  assert.deepEqual(spoken, ["Should I call a link for milk?"]);
+  quiet();
+  heard("uhm");
+  clock.ring(3000);
+  assert.deepEqual(spoken.slice(1), ["Should I call a link for milk?"]);
+  frame("error", { turn: 1, content: `See [the log](https://a.example/y). ${"#1 ".repeat(70)}`, failure: "model" });
+  assert.equal(spoken[2], "See the log.");
+  assert.ok(spoken.length > 4 && spoken.every((text) => text.length < 200 && !/[*#\x60]/.test(text)));
+});
+
+test("a_network_that_comes_back_is_no_error_any_more", async () => {
+  const { calls, listeners, heard } = await connected();
+  listeners.error("network");
+  assert.equal(calls.view().error, "network");
+  heard("hi", false);
+  assert.equal(calls.view().error, undefined);
 });
 
 test("a_turn_that_fails_is_said_aloud_and_so_is_a_message_that_was_not_taken", async () => {
@@ -200,7 +369,7 @@ test("the_last_minute_is_said_once_and_the_end_in_the_servers_words", async () =
     line: { seconds_left: 0 },
   };
   const { calls, clock, spoken, asked, voices } = await connected(answers);
-  assert.deepEqual(spoken, [said.oneMinute]);
+  assert.deepEqual(spoken, ["One minute of voice is left for this month."]);
   clock.ring(10_000);
   await settle();
   assert.equal(spoken.length, 1);
@@ -260,4 +429,12 @@ test("a_refusal_is_thrown_and_leaves_no_call_and_a_microphone_that_is_denied_end
   assert.deepEqual([made.calls.view().state, made.calls.view().error], ["active", undefined], "it goes on once it is allowed");
   await made.calls.end();
   assert.deepEqual([made.asked.at(-1), made.calls.view().ended, made.voices.at(-1).isOn], [["end", 42, false], said.ended, false]);
+});
+
+test("the_warning_says_how_much_is_left", async () => {
+  const { spoken } = await connected({ beat: (call) => ({ ...call, seconds_left: 42, warned: true }) });
+  assert.deepEqual(spoken, ["42 seconds of voice are left for this month."]);
+  const pt = (await load("words/pt-voice.js")).default;
+  assert.deepEqual([60, 42, 1].map(pt.secondsLeft), ["Resta um minuto de voz neste mês.", "Restam 42 segundos de voz neste mês.", "Resta um segundo de voz neste mês."]);
+  assert.deepEqual(Object.keys(pt), Object.keys(said));
 });

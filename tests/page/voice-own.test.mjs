@@ -104,14 +104,14 @@ test("sound_of_a_faster_machine_is_brought_to_the_rate_of_ears_however_it_is_cut
 });
 
 /** Ears whose microphone the test plays. */
-function listening({ transcribe = async () => ({ text: "hello" }), open } = {}) {
+function listening({ transcribe = async () => ({ text: "hello" }), open, onOpen } = {}) {
   const told = [];
   const opened = [];
   let isSpeaking = false;
   const tell = (name) => (...all) => told.push([name, ...all]);
   const ears = createListener({
     transcribe, isSpeaking: () => isSpeaking,
-    onStart: tell("start"), onTranscript: tell("transcript"), onSound: tell("sound"), onLevel: () => undefined, onInterrupt: tell("interrupt"), onError: tell("error"),
+    onStart: tell("start"), onTranscript: tell("transcript"), onSound: tell("sound"), onLevel: () => undefined, onInterrupt: tell("interrupt"), onOpen, onError: tell("error"),
     open: open ?? (async (with_) => (opened.push({ ...with_, isOpen: true }), () => (opened.at(-1).isOpen = false))),
   });
   const play = (long, level) => Array.from({ length: long / 20 }, () => opened.at(-1).onFrame(frame(level)));
@@ -133,6 +133,30 @@ test("an_utterance_becomes_words_and_a_person_who_speaks_over_the_page_is_told_b
   play(600, 0.001);
   await settle();
   assert.deepEqual(told.at(-1), ["transcript", { text: "hello", isFinal: true, isOver: true }]);
+});
+
+test("an_utterance_is_open_until_its_words_are_known_and_meanwhile_the_page_speaks_over_nobody", async () => {
+  const [opens, answers] = [[], []];
+  const { ears, told, play, speak } = listening({ onOpen: (isOpen) => opens.push(isOpen), transcribe: () => new Promise((resolve) => answers.push(resolve)) });
+  ears.start();
+  await settle();
+  play(400, 0.2);
+  assert.deepEqual(opens, [true]);
+  // Sentences wait to be spoken, and none is.
+  speak(true);
+  play(600, 0.001);
+  play(400, 0.02);
+  play(600, 0.001);
+  assert.deepEqual([told.filter(([name]) => name === "sound").length, told.some(([name]) => name === "interrupt")], [4, false]);
+  answers[0]({ text: "hello" });
+  await settle();
+  assert.deepEqual(opens, [true], "the second one is open");
+  answers[1]({ text: "" });
+  await settle();
+  assert.deepEqual(opens, [true, false]);
+  play(400, 0.4);
+  ears.setMuted(true);
+  assert.deepEqual(opens, [true, false, true, false]);
 });
 
 test("words_come_in_the_order_in_which_they_were_said_and_silence_is_none", async () => {
@@ -226,13 +250,34 @@ test("the_next_sentence_is_on_its_way_while_one_is_played", async () => {
   assert.deepEqual([told, playing.map(({ sound }) => sound)], [[["say", "One.", true]], ["sound of One."]]);
   playing[0].onEnd();
   await settle();
-  assert.deepEqual([playing.at(-1).sound, asked.at(-1).text, mouth.last()], ["sound of Two.", "Three.", "Two."]);
+  assert.deepEqual([playing.at(-1).sound, asked.at(-1).text], ["sound of Two.", "Three."]);
   playing[1].onEnd();
   asked[2].resolve();
   await settle();
   playing[2].onEnd();
   await settle();
   assert.deepEqual([told.at(-1), mouth.isSpeaking()], [["quiet"], false]);
+});
+
+test("a_sentence_that_is_held_is_not_played_though_its_sound_is_there", async () => {
+  const { mouth, asked, playing } = speaking();
+  mouth.hold(true);
+  mouth.say("One.");
+  asked[0].resolve();
+  await settle();
+  assert.equal(playing.length, 0);
+  mouth.hold(false);
+  await settle();
+  assert.equal(playing.length, 1);
+  mouth.say("Two.");
+  asked[1].resolve();
+  mouth.hold(true);
+  playing[0].onEnd();
+  await settle();
+  assert.deepEqual([playing.length, mouth.stop()], [1, ["Two."]]);
+  mouth.hold(false);
+  await settle();
+  assert.equal(playing.length, 1);
 });
 
 test("who_is_interrupted_falls_silent_at_once_and_says_nothing_of_what_waited", async () => {

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { load } from "./load.mjs";
 
 const { createCutter, MOST_CHARACTERS, pieces } = await load("voice/sentences.js");
-const { createSpeech, speakable } = await load("voice/speakable.js");
+const { createSpeech, sentencesOf, speakable } = await load("voice/speakable.js");
 const { isEcho, isUnclear } = await load("voice/echo.js");
 const { nextState } = await load("voice/machine.js");
 const { createEars, whereSoundGoes } = await load("voice/browser.js");
@@ -89,6 +89,8 @@ test("what_is_written_for_the_eye_is_not_read_out", () => {
     ["It's 5 © fine", "It's 5 fine"],
   ];
   for (const [text, spoken] of table) assert.equal(speakable(text, said), spoken, text);
+  assert.deepEqual(sentencesOf(`See https://a.example/${"x".repeat(400)} now.`, "en", said), ["See a link now."], "an address is cut when it is gone");
+  assert.ok(sentencesOf("#1 ".repeat(100), "en", said).every((text) => text.length <= MOST_CHARACTERS));
   const speech = createSpeech("en", said);
   const parts = ["Here it is:\n``", "`js\nconst a = 1. Really.\n", "```\nDone", ". 🎉 Bye"];
   assert.deepEqual([...parts.flatMap((part) => speech.push(part)), ...speech.flush()], ["Here it is:", said.code, "Done.", "Bye"]);
@@ -192,6 +194,9 @@ test("silence_is_no_error_a_lost_network_is_told_once_and_a_refusal_ends_it", ()
   own.start();
   for (const error of ["no-speech", "aborted", "network", "network"]) made.at(-1).onerror({ error });
   assert.deepEqual(told.filter(([name]) => name === "error"), [["error", "network"]]);
+  made.at(-1).onresult({ results: [Object.assign([{ transcript: "hi" }], { isFinal: false })] });
+  made.at(-1).onerror({ error: "network" });
+  assert.deepEqual(told.at(-1), ["error", "network"], "once it was heard again, the next one is another");
   for (const error of ["not-allowed", "service-not-allowed", "audio-capture"]) {
     const { own: other, made: all, clock: time, told: heard } = ears();
     other.start();
@@ -250,12 +255,44 @@ test("sentences_are_spoken_one_by_one_and_an_interruption_drops_the_rest", async
 });
 
 test("an_utterance_that_neither_ends_nor_fails_is_given_up", async () => {
-  const { own, spoken, clock, synth } = mouth();
+  const { own, spoken, clock, synth, told } = mouth();
   own.say("One.");
   own.say("Two.");
   await settle();
   clock.pass(6000);
-  assert.deepEqual([spoken.map(({ text }) => text), synth.canceled], [["One.", "Two."], 1]);
+  spoken[0].onerror({ error: "canceled" });
+  assert.deepEqual([spoken.length, synth.canceled, told], [1, 1, [["One.", true], ["One.", false]]], "it is shown for as long as it takes to read it");
+  clock.pass(1000);
+  assert.deepEqual(spoken.map(({ text }) => text), ["One.", "Two."]);
+});
+
+test("a_sentence_that_fails_is_shown_and_the_next_one_is_tried", async () => {
+  const { own, spoken, clock, told } = mouth();
+  own.say("One.");
+  own.say("Two.");
+  await settle();
+  spoken[0].onerror({ error: "network" });
+  spoken[0].onend();
+  assert.deepEqual([spoken.length, told], [1, [["One.", true], ["One.", false]]]);
+  clock.pass(1000);
+  assert.deepEqual([spoken.length, told.at(-1)], [2, ["Two.", true]]);
+  spoken[1].onerror({ error: "interrupted" });
+  assert.equal(told.at(-1), "quiet", "an interruption is no failure");
+});
+
+test("no_sentence_is_begun_while_it_is_held", async () => {
+  const { own, spoken, told } = mouth();
+  own.say("One.");
+  await settle();
+  own.say("Two.");
+  own.hold(true);
+  spoken[0].onend();
+  own.say("Three.");
+  await settle();
+  assert.deepEqual([spoken.length, own.isSpeaking(), told.includes("quiet")], [1, true, false]);
+  own.hold(false);
+  await settle();
+  assert.deepEqual(spoken.map(({ text }) => text), ["One.", "Two."]);
 });
 
 test("without_a_voice_the_words_are_shown_and_the_call_goes_on", async () => {
@@ -273,7 +310,9 @@ test("without_a_voice_the_words_are_shown_and_the_call_goes_on", async () => {
 
 test("a_voice_of_this_machine_and_of_the_country_comes_first", () => {
   const voices = [{ lang: "de_DE", localService: true }, { lang: "en-GB", localService: true }, { lang: "en-US", localService: false }];
-  assert.equal(voiceFor(voices, "en-US"), voices[2]);
+  assert.equal(voiceFor(voices, "en-US"), voices[1], "it stays on this machine");
+  assert.equal(voiceFor([...voices, { lang: "en-US", localService: true }], "en-US").lang, "en-US");
+  assert.equal(voiceFor([voices[0], voices[2]], "en-GB"), voices[2]);
   assert.equal(voiceFor(voices, "en-IN"), voices[1]);
   assert.equal(voiceFor([], "en"), undefined);
 });

@@ -35,12 +35,28 @@ fn a_name_of_the_house_or_of_nobody_is_refused() {
         ("http://localhost:8000", "Vapi cannot reach this machine"),
         ("http://127.0.0.1", "Vapi cannot reach this machine"),
         ("http://[::1]:9", "Vapi cannot reach this machine"),
+        ("http://localhost.", "Vapi cannot reach this machine"),
+        ("http://[::ffff:127.0.0.1]", "Vapi cannot reach this machine"),
         ("https://law.lan", "a name that is for Vapi alone"),
+        ("https://law.lan.", "a name that is for Vapi alone"),
         ("https://law.example.com/vapi", "without a path"),
         ("law.example.com", "a whole http or https address"),
     ] {
         let said = of(&[("VOICE_PUBLIC_URL", url)]).unwrap_err();
         assert!(said.starts_with("VOICE_PUBLIC_URL is ") && said.contains(why), "{said}");
+    }
+    // The page is served under the address at which the server listens, too.
+    let at = |listen, url| of(&[("LEVEL3_LISTEN", listen), ("VOICE_PUBLIC_URL", url)]);
+    for (listen, url) in [
+        ("192.168.1.5:8000", "http://192.168.1.5"),
+        ("[::ffff:192.168.1.5]:8000", "http://192.168.1.5:8000"),
+        ("[fd00::1]:8000", "https://[fd00:0::1]"),
+    ] {
+        let said = at(listen, url).unwrap_err();
+        assert!(said.contains("this is the address of LEVEL3_LISTEN"), "{said}");
+    }
+    for url in ["https://law.example.com", "http://192.168.1.6"] {
+        assert!(at("192.168.1.5:8000", url).is_ok(), "{url}");
     }
     for plan in ["x-signature", r#"{"algorithm": "md5"}"#, r#"{"signature": "x y"}"#, r#"{"header": "x"}"#] {
         assert!(of(&[("VOICE_VAPI_SIGNATURE", plan)]).unwrap_err().starts_with("VOICE_VAPI_SIGNATURE is "), "{plan}");

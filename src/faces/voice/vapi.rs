@@ -15,6 +15,7 @@ use url::Url;
 use super::{grant, place};
 use crate::clock::{Clock, Random};
 use crate::config::{VapiConfig, VapiSettings};
+use crate::domain::voice::VoiceEnd;
 use crate::domain::{HttpRequest, HttpResponse, VoiceCallId};
 use crate::egress::{Egress, EgressLimits, Placeholders};
 use crate::secrets::Vault;
@@ -40,8 +41,8 @@ pub enum VapiError {
     /// Its key cannot be had.
     #[error("VOICE_VAPI_KEY names the secret {0}, {1}")]
     Key(String, String),
-    /// The minutes that are left are fewer than the shortest call takes.
-    #[error("Fewer than 10 seconds of voice are left this month, and Vapi makes no shorter call.")]
+    /// Vapi makes no call as short as the seconds that are left, so to the person they are used up.
+    #[error("{}", VoiceEnd::Minutes.words())]
     Short,
     /// No answer came in time.
     #[error("Vapi did not make a call within 20 seconds; try again.")]

@@ -22,11 +22,8 @@ pub(super) async fn transcribe(visitor: Visitor, request: Request) -> Result<Res
     if !WAV.contains(&&*kind) {
         return Err(no_wav());
     }
-    let line = line(&visitor).await?;
-    // Without a call nothing counts the minutes.
-    if line.call.is_none_or(|call| call.adapter != VoiceAdapter::Own) {
-        return Err(ApiRefusal::conflict("you are in no call with Law that hears by this server"));
-    }
+    let call = line(&visitor).await?.call.filter(|call| call.adapter == VoiceAdapter::Own);
+    let call = call.ok_or_else(|| ApiRefusal::conflict("you are in no call with Law that hears by this server"))?.call;
     let sound = bytes(request, &()).await.map_err(|refusal| match refusal.status() {
         StatusCode::PAYLOAD_TOO_LARGE => {
             too_large(format!("the sound is too large: {MOST_SPEECH} bytes is the most, half a minute"))
@@ -36,6 +33,8 @@ pub(super) async fn transcribe(visitor: Visitor, request: Request) -> Result<Res
     if !SpeechServers::is_sound(&sound) {
         return Err(no_wav());
     }
+    // Minutes count between beats. A client that only sends sound, or whose first beat got lost, beats by it.
+    visitor.theirs().beat_call(call, visitor.now()).await?;
     let text = visitor.speech().words(&sound).await?;
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(Transcription { text })).into_response())
 }
@@ -59,7 +58,7 @@ pub(super) async fn trial(Owner(doors): Owner) -> Reply<SpeechTrial> {
 }
 
 /// The minutes and the call of the person, if their tier has voice at all.
-async fn line(visitor: &Visitor) -> Result<VoiceLine, ApiRefusal> {
+pub(super) async fn line(visitor: &Visitor) -> Result<VoiceLine, ApiRefusal> {
     let line = visitor.theirs().voice_line(visitor.now()).await?;
     if line.voice { Ok(line) } else { Err(VoiceError::NoVoice.into()) }
 }

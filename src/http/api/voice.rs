@@ -5,6 +5,7 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 
 use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
+use super::speech;
 use crate::domain::VoiceCallId;
 use crate::domain::voice::VoiceAdapter;
 use crate::faces::voice::{RoomMade, SpeechError, VapiError};
@@ -30,6 +31,8 @@ pub(super) async fn line(visitor: Visitor) -> Reply<VoiceLine> {
 }
 
 pub(super) async fn begin(visitor: Visitor, Body(BeginCall { adapter, take_over }): Body<BeginCall>) -> Reply<VoiceCall> {
+    // A person without voice hears of their tier, and nothing of the settings of this server.
+    speech::line(&visitor).await?;
     if adapter == VoiceAdapter::Own && visitor.speech().hears_at().is_none() {
         return Err(ApiRefusal::conflict(SpeechError::NotSet("VOICE_STT_URL").to_string()));
     }

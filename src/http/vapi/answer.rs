@@ -10,10 +10,10 @@ use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 
-use super::asked::AskedWords;
+use super::asked::{AskedWords, folded};
 use super::follow::{CallEars, HeardTurn, NextWords};
 use super::{MAX_BODY_BYTES, unauthorized, unavailable};
-use crate::domain::VoiceCallId;
+use crate::domain::{Shown, VoiceCallId};
 use crate::http::said;
 use crate::http::v1::telling::Ending;
 use crate::http::visitor::{Stranger, Visitor};
@@ -22,6 +22,11 @@ use crate::store::{NewMessage, StoreError, VapiCall};
 /// After so long without a word the person hears that Law is at it.
 const FIRST_WORD: TimeDelta = TimeDelta::seconds(3);
 const MOMENT: &str = "One moment. ";
+/// A person who hummed gets so long to go on, before the question is said once more.
+const REPEATED_AFTER: TimeDelta = TimeDelta::seconds(3);
+/// Sounds that say nothing, as `static/voice/echo.js` has them; a letter that is drawn out stands here once.
+const HESITATIONS: [&str; 18] =
+    ["u", "uh", "um", "uhm", "e", "er", "em", "erm", "hm", "hum", "ä", "äh", "äm", "ähm", "é", "éh", "eu", "euh"];
 const AWAY: &str = "I am being restarted. Give me a moment and say that again.";
 
 pub(super) async fn complete(stranger: Stranger, Path(call): Path<i64>, request: Request) -> Response {
@@ -53,10 +58,15 @@ pub(super) async fn complete(stranger: Stranger, Path(call): Path<i64>, request:
 /// Takes what was said, and follows its turn. A message that is not taken is answered with the reason.
 async fn said_in(visitor: &Visitor, call: &VapiCall, asked: AskedWords) -> Result<Speech, StoreError> {
     let id = asked.id(call.call);
+    let begun = visitor.now();
     if let Some(told) = said::misfit(&asked.text, false) {
         return Ok(Speech::of(visitor, &told, call.call.0));
     }
     visitor.theirs().keep_vapi_heard(call.call, asked.count, &asked.text).await?;
+    if is_unclear(&asked.text) && visitor.theirs().question(call.conversation, begun).await?.is_some() {
+        let question = asked_again(visitor, call, begun + REPEATED_AFTER).await?;
+        return Ok(Speech::of(visitor, &question, call.call.0));
+    }
     // The handler listens before it accepts anything, so that it misses no event between.
     let ears = CallEars::open(visitor);
     let counted = visitor.counted();
@@ -70,6 +80,35 @@ async fn said_in(visitor: &Visitor, call: &VapiCall, asked: AskedWords) -> Resul
     let place = (accepted.conversation, accepted.turn);
     let turn = HeardTurn::begin(visitor, ears, place, &id, accepted.again).await?;
     Ok(Speech { turn: Some(turn), id: format!("chatcmpl-{id}"), ..Speech::of(visitor, "", call.call.0) })
+}
+
+/// True if nobody can tell what was meant: no word, or nothing but hesitation.
+fn is_unclear(text: &str) -> bool {
+    folded(text).split_whitespace().all(|word| {
+        let mut letters: Vec<char> = word.chars().collect();
+        letters.dedup();
+        HESITATIONS.contains(&&*String::from_iter(letters))
+    })
+}
+
+/// The question that got no clear answer, to be said once more; nothing the next time.
+async fn asked_again(visitor: &Visitor, call: &VapiCall, at: DateTime<Utc>) -> Result<String, StoreError> {
+    // A person who speaks on breaks the request off, and the question has not been repeated then.
+    tokio::select! {
+        () = visitor.shutdown().cancelled() => return Ok(String::new()),
+        () = visitor.clock().sleep_until(at) => {}
+    }
+    let theirs = visitor.theirs();
+    // Somebody may have decided by a button meanwhile.
+    let Some(question) = theirs.question(call.conversation, visitor.now()).await? else { return Ok(String::new()) };
+    if !theirs.comes_first(call.call, &format!("question {} again", question.approval)).await? {
+        return Ok(String::new());
+    }
+    Ok(theirs.approval(question.approval).await?.map(|asked| question_of(&asked.shown)).unwrap_or_default())
+}
+
+fn question_of(shown: &Shown) -> String {
+    shown.question.clone().unwrap_or_else(|| shown.why.clone())
 }
 
 fn stream(speech: Speech) -> Response {
@@ -177,7 +216,7 @@ impl Speech {
 fn last_words(ending: Ending) -> String {
     match ending {
         Ending::Answered(_) | Ending::Stopped => String::new(),
-        Ending::Waiting(_, shown) => format!(" {}", shown.question.clone().unwrap_or_else(|| shown.why.clone())),
+        Ending::Waiting(_, shown) => format!(" {}", question_of(&shown)),
         Ending::Behind(_) => "There is still a question open. Say yes or no to that one first.".to_owned(),
         Ending::Failed(_, reason) | Ending::Busy(reason, _) => format!(" {reason}"),
     }
