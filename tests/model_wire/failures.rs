@@ -57,10 +57,6 @@ async fn a_model_that_is_being_loaded_is_waited_for() {
     let once = ModelLimits { retries: 0, ..limits() };
     let (outcome, requests) = outcome_of(vec![loading(), good("a")], once).await;
     assert_eq!((outcome.unwrap().as_str(), requests), ("a", 2));
-    let not_at_all = ModelLimits { first_token: Duration::ZERO, ..once };
-    let (failed, message, requests) = failure_of(vec![loading(), good("a")], not_at_all).await;
-    assert_eq!((failed, requests), (Kind::Server, 1));
-    assert!(message.contains("still loads its model (503). It was waited for"), "{message}");
 }
 
 #[tokio::test]
