@@ -2,8 +2,9 @@
 
 import { h, keyed } from "../core/dom.js";
 import { localTime, shortTime } from "../core/times.js";
+import { exactNodes } from "../ui/exact.js";
 import { listSection, makePart, pairs, partRows } from "./part.js";
-import { cyclesOf, effectWords } from "./rows.js";
+import { argumentLines, cyclesOf, effectWords } from "./rows.js";
 import { campaigns as said } from "./words.js";
 
 /** So many are shown. */
@@ -33,5 +34,7 @@ function cycleRow({ turn, at, ended, requests, refused, calls, proposal, came, n
     ...proven.map((text) => [said.evidence, text]),
     [said.next, next],
   ]);
-  return [head, table];
+  const proposed = calls.map((call) => argumentLines(call.arguments)).filter((lines) => lines !== "");
+  const details = proposed.map((lines) => h("details", { "data-part": "arguments" }, h("summary", {}, said.proposed), h("pre", { class: "plain", tabindex: "0", role: "region", "aria-label": said.proposed, dir: "auto" }, exactNodes(lines))));
+  return [head, table, ...details];
 }

@@ -59,6 +59,16 @@ export function cyclesOf(events, audit) {
   return [...cycles.values()].reverse();
 }
 
+/** The arguments of a proposal, one in a line as they are; what is no JSON stands as it was written. */
+export function argumentLines(written = "") {
+  try {
+    const lines = Object.entries(JSON.parse(written)).map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`);
+    return lines.join("\n");
+  } catch {
+    return written;
+  }
+}
+
 function evidence(cycle, { id, metadata }) {
   for (const { effect, events = [] } of metadata?.evidence ?? []) cycle.evidence.push({ task: id, effect, events });
 }

@@ -56,6 +56,7 @@ export const campaigns = {
   running: "under way",
   requests: (count) => (count === 1 ? "1 request to the model" : `${count} requests to the model`),
   proposal: "Proposal",
+  proposed: "What exactly was proposed",
   verdict: "Verdict",
   effect: "Effect",
   evidence: "Evidence",

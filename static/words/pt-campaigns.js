@@ -56,6 +56,7 @@ export const campaigns = {
   running: "em curso",
   requests: (count) => (count === 1 ? "1 pedido ao modelo" : `${count} pedidos ao modelo`),
   proposal: "Proposta",
+  proposed: "O que exatamente foi proposto",
   verdict: "Veredito",
   effect: "Efeito",
   evidence: "Prova",

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { badLines, cyclesOf, effectWords, isOver, safeAddress, steps, tasksOf } from "../../static/campaigns/rows.js";
+import { argumentLines, badLines, cyclesOf, effectWords, isOver, safeAddress, steps, tasksOf } from "../../static/campaigns/rows.js";
 import { campaignsApi } from "../../static/core/api-campaigns.js";
 import { lineDiff } from "../../static/core/line-diff.js";
 import english from "../../static/words/en-campaigns.js";
@@ -73,6 +73,12 @@ test("a_cycle_has_what_was_refused_proposed_done_and_proven", () => {
   assert.deepEqual([ended.turn, ended.requests, ended.proposal, ended.came, ended.refused.length, ended.calls[0].verdict], [7, 2, "persist_artifact", "kept the heuristic note", 1, "approved by a person"]);
   assert.deepEqual(ended.evidence, [{ task: 1, effect: { kind: "artifact_exists", type: "heuristic", key: "note" }, events: [12] }]);
   assert.equal(effectWords(ended.evidence[0].effect), "artifact_exists type=heuristic key=note");
+});
+
+test("what_was_proposed_is_shown_argument_by_argument", () => {
+  assert.equal(argumentLines('{"task":1,"content":"a\\nb","needs":["x"]}'), 'task: 1\ncontent: a\nb\nneeds: ["x"]');
+  assert.equal(argumentLines("no JSON"), "no JSON");
+  assert.equal(argumentLines(undefined), "");
 });
 
 test("a_link_leads_to_the_web_and_nowhere_else", () => {
