@@ -101,7 +101,8 @@ impl OperatorOrders {
             }
             None => false,
         };
-        if only_decides(said) || late {
+        // An answer of a task may ask, too.
+        if only_decides(said) || (late && !store.ends_with_a_question(conversation).await?) {
             self.answer(conversation, order, ANSWERED_LATE, NOTHING_WAITS).await?;
             return Ok(true);
         }

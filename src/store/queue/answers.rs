@@ -62,6 +62,17 @@ impl Store {
         Ok(ordered.bind(conversation.0).bind(client_id).fetch_one(&self.pool).await?)
     }
 
+    /// True if the newest answer of a conversation ends with a question: a plain yes or no is its answer.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn ends_with_a_question(&self, conversation: ConversationId) -> Result<bool, StoreError> {
+        let asks = query_scalar::<_, bool>(
+            "SELECT rtrim(content) LIKE '%?' FROM messages WHERE conversation_id = $1 AND role = 'assistant' ORDER BY message_id DESC LIMIT 1",
+        );
+        Ok(asks.bind(conversation.0).fetch_optional(&self.pool).await?.unwrap_or_default())
+    }
+
     /// True if the operator's person was told something under this key before.
     ///
     /// # Errors

@@ -48,6 +48,17 @@ async fn silence_until_the_end_of_the_time_aborts() {
 }
 
 #[tokio::test]
+async fn a_plain_yes_to_what_an_answer_asks_is_an_order() {
+    let desk = asked().await;
+    desk.app.script([text("There are none. Shall I write one?"), text("Which one?")]);
+    desk.order("CONFIRMAR").await;
+    desk.heard(2).await;
+    desk.order("yes").await;
+    assert_eq!(desk.heard(3).await, "Which one?");
+    assert_eq!((desk.tasks().await.len(), desk.carried_out().await), (2, 1));
+}
+
+#[tokio::test]
 async fn a_word_that_comes_twice_decides_once_and_the_second_is_answered() {
     let desk = asked().await;
     desk.app.script([text("None.")]);
