@@ -2,20 +2,11 @@
 
 import { isBusy } from "../core/state.js";
 import { waiting } from "../core/state-law.js";
-import { isEcho, isUnclear, wordsIn } from "./echo.js";
+import { createHearing } from "./hearing.js";
 import { nextState } from "./machine.js";
 import { createReader } from "./reader.js";
 import { sentencesOf } from "./speakable.js";
 
-/** Two words are no cough: what is being spoken stops. */
-const INTERRUPTING_WORDS = 2;
-/** After an answer that nobody could tell the question is said once more. */
-const REPEAT_MS = 3000;
-/** A recogniser that says nothing more for so long of what somebody began to say has lost it. */
-const LOST_MS = 2500;
-/** So long behind Law's last word the microphone may still tell of it, and of so many sentences. */
-const ECHO_MS = 2000;
-const ECHO_SENTENCES = 3;
 const DENIED = new Set(["not-allowed", "service-not-allowed"]);
 const NOTHING = { interim: "", speaking: "", aloud: true, isHeard: false, doing: undefined, level: undefined, isMuted: false, unheard: [] };
 
@@ -37,6 +28,8 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
     return state !== undefined;
   }
   const stateOf = () => store.getState().states.get(live.conversation);
+  const isLive = (own) => live === own;
+  const hearing = createHearing({ show, viewOf: () => view, stateOf, read, say, sayAll, isLive, clock });
 
   /** Calls. Throws the refusal of the server; `status` 403, 409 or 429 say which. */
   async function begin({ adapter, where, host, takeOver = false, isAgain = false }) {
@@ -72,13 +65,13 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
     const say = voice.carries ? () => undefined : voice.say;
     own.reader = createReader({ lang, said, say, drop: () => voice.interrupt(), does: voice.functionCalled, from: state?.lastSeq ?? 0 });
     const mine = (work) => (...all) => live === own && work(own, ...all);
-    voice.onTranscript(mine(heard));
-    voice.onResponse(mine(responded));
+    voice.onTranscript(mine(hearing.heard));
+    voice.onResponse(mine(hearing.responded));
     voice.onFunctionCall(mine((_, name) => show({ doing: name })));
     voice.onSound(mine((_, isHeard) => show({ isHeard })));
     voice.onLevel?.(mine((_, level) => show({ level })));
-    voice.onInterrupt?.(mine(interrupt));
-    voice.onOpen?.(mine(opened));
+    voice.onInterrupt?.(mine(hearing.interrupt));
+    voice.onOpen?.(mine(hearing.opened));
     voice.onError(mine(failed));
     voice.onStateChange(mine((_, to) => to === "active" && !own.beating && beatOn(own)));
     store.subscribe(() => live === own && read(own), own.gone.signal);
@@ -107,21 +100,6 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
   function sayAll(own, text, isLast = false) {
     const sentences = sentencesOf(text, lang, said);
     for (const [at, sentence] of sentences.entries()) own.voice.say(sentence, isLast && at === sentences.length - 1);
-  }
-
-  function responded(own, text, aloud = true) {
-    show({ speaking: text, aloud, doing: undefined });
-    if (text === "") fellSilent(own);
-    else if (aloud) {
-      clock.clearTimeout(own.echo);
-      own.mayEcho = true;
-      own.spoken = [...own.spoken, text].slice(-ECHO_SENTENCES);
-    }
-  }
-
-  function fellSilent(own) {
-    clock.clearTimeout(own.echo);
-    own.echo = clock.setTimeout(() => (own.mayEcho = false), ECHO_MS);
   }
 
   /** The first beat says that both can talk. */
@@ -168,85 +146,6 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
     return begin({ adapter, where, host, takeOver, isAgain: true }).catch(() => show({ ended: said.ended }));
   }
 
-  function heard(own, { text, isFinal, confidence, isOver }) {
-    const { voice } = own;
-    if (voice.carries) {
-      show({ interim: isFinal ? "" : text });
-      return;
-    }
-    if (view.isMuted) return;
-    if (view.error === "network" || (view.error === "server" && isFinal)) show({ error: undefined, problem: undefined });
-    if (isOwn(own, text, isFinal, isOver)) {
-      if (isFinal) closed(own);
-      return;
-    }
-    if (!isFinal) waitFor(own);
-    if (wordsIn(text).length >= INTERRUPTING_WORDS || isFinal) interrupt(own);
-    if (!isFinal) {
-      show({ interim: text });
-      return;
-    }
-    if (!isUnclear(text, confidence)) {
-      clock.clearTimeout(own.repeat);
-      own.isHushed = false;
-      own.reader.sent();
-      say(text);
-    }
-    closed(own);
-  }
-
-  /** The person has begun to say something: no sentence is begun until they have said it. */
-  function waitFor(own) {
-    clock.clearTimeout(own.lost);
-    own.lost = clock.setTimeout(() => closed(own), LOST_MS);
-    own.isOpen = true;
-    own.voice.hold(true);
-  }
-
-  /** Speech servers: somebody speaks whose words are not known yet. */
-  function opened(own, isOpen) {
-    own.isLoud = isOpen;
-    if (isOpen) own.voice.hold(true);
-    else closed(own);
-  }
-
-  /** The person has said what they began to say. If Law fell silent for nothing that it could understand, it goes on. */
-  function closed(own) {
-    clock.clearTimeout(own.lost);
-    own.isOpen = false;
-    if (view.interim) show({ interim: "" });
-    own.voice.hold(own.isLoud === true);
-    if (!own.isHushed) return;
-    own.isHushed = false;
-    own.reader.resume();
-    read(own);
-    const asked = waiting(stateOf() ?? { items: new Map(), turns: new Map() }).find(({ shown }) => shown?.question);
-    if (!asked || own.repeated === asked.id) return;
-    clock.clearTimeout(own.repeat);
-    own.repeat = clock.setTimeout(() => repeat(own, asked), REPEAT_MS);
-  }
-
-  /** The page hears itself. One short word at the end of what is heard is a person's. */
-  const isOwn = (own, text, isFinal, isOver) =>
-    (isOver || own.mayEcho) && isEcho(text, own.spoken.join(" ")) && (!isFinal || wordsIn(text).length > INTERRUPTING_WORDS);
-
-  function repeat(own, { id, shown }) {
-    const stillAsked = live === own && waiting(stateOf()).some((each) => each.id === id);
-    if (!stillAsked || own.repeated === id) return;
-    own.repeated = id;
-    sayAll(own, shown.question);
-  }
-
-  /** The person speaks: nothing more is spoken of what was to be said, and of what the turn that runs says until it has heard them. */
-  function interrupt(own) {
-    own.isHushed = true;
-    own.reader.hush(stateOf());
-    if (!own.voice.isSpeaking()) return;
-    const unheard = own.voice.interrupt();
-    fellSilent(own);
-    if (unheard.length > 0) show({ speaking: "", unheard });
-  }
-
   function say(text) {
     const state = stateOf();
     const isAsked = state && waiting(state).length > 0;
@@ -290,7 +189,7 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
 
   const clearTimers = (own) => {
     clock.clearTimeout(own.beat);
-    for (const timer of [own.repeat, own.lost, own.echo]) clock.clearTimeout(timer);
+    hearing.clear(own);
   };
 
   return {
@@ -308,7 +207,7 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
     },
     setMuted(isMuted) {
       live?.voice?.setMuted(isMuted);
-      if (live?.isOpen) closed(live);
+      if (live?.isOpen) hearing.closed(live);
       show({ isMuted, interim: "" });
     },
     /** Another tab may have taken the call over. */
