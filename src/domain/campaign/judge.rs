@@ -382,7 +382,7 @@ pub fn next(state: &CampaignState, now: DateTime<Utc>, presence: Presence) -> Ne
                 let missing: Vec<_> = still_needed(state, task, now).map(ToString::to_string).collect();
                 format!("task {} needs that {}", task.id, missing.join(" and that "))
             });
-            why += &format!(". {}: see to it yourself, or choose another model", needs.collect::<Vec<_>>().join("; "));
+            why += &format!(". Missing: {}. See to it yourself, or choose another model", needs.collect::<Vec<_>>().join("; "));
         }
         return NextCycle::Waits(why, Some(until));
     }

@@ -270,7 +270,7 @@ fn campaign_waits_say_what_for() {
     idle.campaign.idle_cycles = 3;
     let NextCycle::Waits(why, Some(at)) = next(&idle, now(), Presence::There) else { panic!("the next cycle waits") };
     assert_eq!(at, now() + chrono::TimeDelta::seconds(4));
-    assert!(why.contains("task 1 needs that the heuristic note is kept: see to it yourself"), "{why}");
+    assert!(why.contains("Missing: task 1 needs that the heuristic note is kept. See to it yourself"), "{why}");
     let waits: Vec<_> = [1, 2, 3, 4, 9, 10, 99].into_iter().map(Campaign::wait_after).collect();
     assert_eq!(waits, [1, 2, 4, 8, 256, 300, 300]);
 }
