@@ -3,8 +3,8 @@
 /** The ways in which a person may steer a campaign now. */
 export const steps = ({ status }) => [...({ initializing: ["start"], active: ["pause"], paused: ["resume", "cycle"] }[status] ?? []), "copy"];
 
-/** Why it stands still, in the server's words; undefined if it does not say. */
-export const whyOf = ({ reason, waits_for: waits, fault }) => [reason, waits, fault].filter(Boolean).join(" · ") || undefined;
+/** Why it stands still, in the server's words; undefined if it does not say. Its `fault` is said to the model, and stands with the cycles. */
+export const whyOf = ({ reason, waits_for: waits }) => [reason, waits].filter(Boolean).join(" · ") || undefined;
 
 /** True if nothing changes in it any more. */
 export const isOver = ({ status }) => status === "completed" || status === "error";

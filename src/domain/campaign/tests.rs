@@ -319,6 +319,23 @@ fn campaign_snapshot_fences_all_that_comes_from_a_page() {
 }
 
 #[test]
+fn campaign_cycles_of_programs_without_a_layout_are_made_again_in_the_first() {
+    let newest = words::ProgramWords::of("[]".to_owned());
+    let mut written = json!(newest);
+    assert_eq!(written["layout"], 2);
+    written.as_object_mut().unwrap().remove("layout");
+    let older: words::ProgramWords = serde_json::from_value(written.clone()).unwrap();
+    assert_eq!((older.layout, json!(older)), (1, written), "its fingerprint stays");
+    let mut there = ready();
+    there.campaign.fault = Some("It was refused.".to_owned());
+    let shown = |layout| super::snapshot::snapshot_in(layout, &there, now(), &tool_lines());
+    assert!(
+        shown(1).ends_with("brought nothing\nIt was refused.\n")
+            && shown(2).ends_with("brought nothing\n===\nIt was refused.\n===\n")
+    );
+}
+
+#[test]
 fn campaign_snapshot_shows_no_artifact_that_no_task_needs_and_fences_what_it_shows() {
     let metadata = json!({"requires": wants_note()["requires"], "needs": [{"type": "context", "key": "shown"}]});
     let there = state(

@@ -207,6 +207,12 @@ impl CampaignWorker {
     }
 }
 
+/// The sentence of an outcome: of a refusal, which is JSON for the model that made the call, its message. A person reads it, too.
+fn sentence(result: &str) -> String {
+    let told = serde_json::from_str::<serde_json::Value>(result).ok();
+    told.and_then(|told| told["message"].as_str().map(str::to_owned)).unwrap_or_else(|| result.to_owned())
+}
+
 /// Judges the last step by what came of its calls.
 fn judged(calls: &[LastCall]) -> Judged {
     let [call] = calls else {
@@ -220,7 +226,7 @@ fn judged(calls: &[LastCall]) -> Judged {
     // It could not begin, or nobody decided in time: the same may be proposed again.
     let begun = call.refusal.as_deref().is_none_or(|code| !is(code, &[RefusalCode::Gone, RefusalCode::Expired]));
     match (&call.refusal, call.state) {
-        (Some(code), _) if !ours(code) => Judged::Bad(call.result.clone()),
+        (Some(code), _) if !ours(code) => Judged::Bad(sentence(&call.result)),
         _ => {
             let written = serde_json::from_str(&call.arguments).unwrap_or_default();
             let read = CampaignProposal::read(&call.name, &written).ok();
@@ -232,7 +238,7 @@ fn judged(calls: &[LastCall]) -> Judged {
             Judged::Came(CycleCame {
                 proposal: Some(call.name.clone()),
                 fingerprint: read.filter(|_| begun && !again).map(|proposal| proposal.fingerprint()),
-                words: format!("{} was {how}: {}", call.name, call.result),
+                words: format!("{} was {how}: {}", call.name, sentence(&call.result)),
                 fruitful: done && !idle,
             })
         }
