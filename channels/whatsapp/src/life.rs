@@ -25,7 +25,12 @@ pub enum End {
         reason: String,
     },
     /// WhatsApp takes no client of this version.
-    Outdated,
+    Outdated {
+        /// WhatsApp's code.
+        code: String,
+        /// The version of WhatsApp Web that our client gave as its own.
+        web: String,
+    },
     /// Another program connected with the same session.
     Replaced,
     /// Nobody scanned any QR code.
@@ -85,7 +90,7 @@ pub fn next(row: Row, online: bool, end: &End) -> (Row, Next) {
             let wait = if *expire > LONGEST_BAN { DAY } else { (*expire).max(5 * MINUTE) };
             (row, Next::Pause(wait + MINUTE / 6))
         }
-        End::Outdated | End::Unscanned => (row, Next::Rest),
+        End::Outdated { .. } | End::Unscanned => (row, Next::Rest),
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use waproto::whatsapp::device_props::PlatformType;
 use whatsapp_rust::bot::{Bot, BotHandle};
 use whatsapp_rust::pair_code::PairCodeOptions;
@@ -17,7 +18,7 @@ use crate::inbound::Inbound;
 use crate::life::End;
 use crate::protocol::{Report, Start, State, Status};
 use crate::server::Server;
-use crate::shared::{Shared, in_future};
+use crate::shared::{Shared, in_future, passed};
 use crate::{address, outbound};
 
 /// How long the library gets to write down what it knows.
@@ -29,6 +30,12 @@ pub struct Link {
     pub client: Arc<Client>,
     /// True once messages went both ways.
     pub was_online: bool,
+    /// True after the last QR code, while a pairing code may still be typed.
+    no_more_codes: bool,
+    /// The end of the pairing code.
+    code_ends: Option<Instant>,
+    /// How much longer a phone gets that took the pairing code at its end.
+    minute: Duration,
     handle: BotHandle,
     events: mpsc::UnboundedReceiver<Arc<Event>>,
     shared: Arc<Shared>,
@@ -74,12 +81,14 @@ impl Link {
         };
         let bot = builder.build().await?;
         let client = bot.client();
-        Ok(Self { client, was_online: false, handle: bot.spawn(), events, shared })
+        let (was_online, no_more_codes, code_ends) = (false, false, None);
+        Ok(Self { client, was_online, no_more_codes, code_ends, minute: server.minute(), handle: bot.spawn(), events, shared })
     }
 
     /// Waits for the end of the connection, and tells level3 of everything until then. May be dropped and called again.
     pub async fn next_end(&mut self) -> End {
         loop {
+            let unscanned = self.code_ends.filter(|_| self.no_more_codes);
             tokio::select! {
                 biased;
                 event = self.events.recv() => {
@@ -89,6 +98,7 @@ impl Link {
                     }
                 }
                 () = &mut self.handle => return End::Failed { code: "ended".to_owned() },
+                () = passed(unscanned) => return End::Unscanned,
             }
         }
     }
@@ -106,14 +116,32 @@ impl Link {
                 let address = self.client.pn().as_ref().and_then(address::number);
                 shared.tell(Status { address, ..Status::plain(State::Online) });
             }
-            Event::PairSuccess(_) => shared.tell(Status::plain(State::Connecting)),
+            Event::PairSuccess(_) => {
+                self.no_more_codes = false;
+                shared.tell(Status::plain(State::Connecting));
+            }
             Event::Disconnected(_) => {
                 shared.nobody_answers();
                 shared.tell(Status::plain(State::Connecting));
             }
-            Event::PairingQrCode(code) => show(shared, code),
-            Event::PairingCode(code) => shared.tell(pairing_code(code)),
-            Event::PairingCodeError(error) => log::warn!("there is no pairing code: {}", error.error),
+            Event::PairingQrCode(code) => {
+                self.no_more_codes = false;
+                show(shared, code);
+            }
+            Event::PairingCode(code) => {
+                self.code_ends = Some(Instant::now() + code.timeout + self.minute);
+                shared.tell(pairing_code(code));
+            }
+            Event::PairingCodeError(error) => {
+                self.code_ends = Some(Instant::now());
+                log::warn!("there is no pairing code: {}", error.error);
+            }
+            // A pairing code may still be typed: the connection stays until that ends, too.
+            Event::PairingQrCodesExhausted(codes) if !codes.disconnected => self.no_more_codes = true,
+            Event::ClientOutdated(_) => return Some(self.outdated(ConnectFailureReason::ClientOutdated)),
+            Event::ConnectFailure(failure) if failure.reason == ConnectFailureReason::BadUserAgent => {
+                return Some(self.outdated(failure.reason));
+            }
             Event::PairError(_) => log::warn!("a phone scanned the code, and the pairing failed: try the next code"),
             Event::ServerAck(ack) => outbound::acknowledged(shared, ack),
             Event::Receipt(receipt) => outbound::receipt(shared, receipt),
@@ -121,22 +149,31 @@ impl Link {
         }
         None
     }
+
+    /// WhatsApp takes no client like ours, which gave itself out as this version of WhatsApp Web.
+    fn outdated(&self, reason: ConnectFailureReason) -> End {
+        let device = self.client.persistence_manager().get_device_snapshot();
+        let web = format!("{}.{}.{}", device.app_version_primary, device.app_version_secondary, device.app_version_tertiary);
+        End::Outdated { code: code(reason), web }
+    }
 }
 
 /// The end that an event means, if it means one.
 fn end(event: &Event) -> Option<End> {
     match event {
-        // A pairing code may still be typed: then the connection stays.
-        Event::PairingQrCodesExhausted(codes) => codes.disconnected.then_some(End::Unscanned),
+        Event::PairingQrCodesExhausted(_) => Some(End::Unscanned),
         Event::LoggedOut(out) if out.reason == ConnectFailureReason::AccountLocked => Some(End::Locked),
         Event::LoggedOut(out) => Some(End::LoggedOut { code: code(out.reason) }),
         Event::TemporaryBan(ban) => {
             let expire = ban.expire.to_std().unwrap_or_default();
             Some(End::Banned { expire, reason: ban.code.to_string() })
         }
-        Event::ClientOutdated(_) => Some(End::Outdated),
         Event::StreamReplaced(_) => Some(End::Replaced),
-        // The library connects again by itself after these two.
+        // A ban that names no end: as one without end, it is looked at once a day.
+        Event::ConnectFailure(failure) if failure.reason == ConnectFailureReason::TempBanned => {
+            Some(End::Banned { expire: Duration::MAX, reason: "it does not say until when".to_owned() })
+        }
+        // The library connects again by itself after 500 and 503.
         Event::ConnectFailure(failure) if !failure.reason.should_reconnect() => Some(End::Failed { code: code(failure.reason) }),
         _ => None,
     }

@@ -13,8 +13,11 @@ use crate::lines::{Heard, Reports};
 use crate::link::Link;
 use crate::protocol::{Order, Outgoing, Report, Start, State, Status, VERSION};
 use crate::server::Server;
-use crate::shared::{Shared, in_future};
+use crate::shared::{Shared, in_future, passed};
 use crate::{address, consent, outbound};
+
+/// The version of whatsapp-rust that this program is built with, for the words about an outdated client.
+const LIBRARY: &str = "0.7.0";
 
 /// Runs until level3 closes the input.
 ///
@@ -168,16 +171,18 @@ impl Program {
     }
 }
 
-/// Waits for a time, or for ever.
-async fn passed(end: Option<Instant>) {
-    match end {
-        Some(end) => tokio::time::sleep_until(end).await,
-        None => std::future::pending().await,
-    }
-}
-
 fn logged_out() -> Status {
     Status::because(State::LoggedOut, "logout", "the session was ended, and its credentials were deleted")
+}
+
+/// The words about an outdated client. The first release that will do is not known here, so they say which ones will not.
+fn outdated(web: &str) -> String {
+    format!(
+        "WhatsApp takes no client of this version: level3-whatsapp {} with whatsapp-rust {LIBRARY}, \
+         which says it is WhatsApp Web {web}. Get a release of level3 whose channels/whatsapp/Cargo.toml \
+         names a whatsapp-rust after {LIBRARY}, and build the program anew",
+        env!("CARGO_PKG_VERSION")
+    )
 }
 
 /// The words for level3 about an end.
@@ -200,11 +205,7 @@ fn status(end: &End, pause: Option<Duration>) -> Option<Status> {
         End::Banned { reason, .. } => {
             until(Status::because(State::Locked, "402", format!("WhatsApp has banned this number for a time ({reason})")))
         }
-        End::Outdated => Status::because(
-            State::Outdated,
-            "405",
-            "WhatsApp takes no client of this version (whatsapp-rust 0.7.0): get a release of level3 whose channels/whatsapp has a newer one",
-        ),
+        End::Outdated { code, web } => Status::because(State::Outdated, code, outdated(web)),
         End::Replaced => until(Status::because(State::Locked, "replaced", "another program uses this session: end it")),
         End::Unscanned => Status::because(
             State::LoggedOut,
@@ -221,3 +222,6 @@ fn status(end: &End, pause: Option<Duration>) -> Option<Status> {
         }
     })
 }
+
+#[cfg(test)]
+mod tests;

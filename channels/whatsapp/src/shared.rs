@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 use whatsapp_rust::chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::folder::Folder;
@@ -101,6 +102,14 @@ impl Shared {
             Some(waiting) => waiting.send(ack).err(),
             None => Some(ack),
         }
+    }
+}
+
+/// Waits for a time, or for ever.
+pub async fn passed(end: Option<Instant>) {
+    match end {
+        Some(end) => tokio::time::sleep_until(end).await,
+        None => std::future::pending().await,
     }
 }
 

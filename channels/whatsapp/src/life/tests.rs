@@ -33,7 +33,8 @@ fn a_removed_device_shows_a_new_code_and_a_ban_is_waited_for() {
 
 #[test]
 fn only_a_person_helps_an_outdated_client_or_scans_a_code() {
-    assert_eq!(next(Row(0), false, &End::Outdated).1, Next::Rest);
+    let outdated = End::Outdated { code: "405".into(), web: "2.3000.0".into() };
+    assert_eq!(next(Row(0), false, &outdated).1, Next::Rest);
     assert_eq!(next(Row(0), false, &End::Unscanned).1, Next::Rest);
 }
 
@@ -46,5 +47,5 @@ fn level3_ends_the_program_or_the_session() {
 #[test]
 fn two_programs_with_one_session_do_not_chase_each_other() {
     assert_eq!(next(Row(0), true, &End::Replaced).1, minutes(5));
-    assert_eq!(next(Row(1), false, &End::Failed { code: "409".into() }).1, minutes(15));
+    assert_eq!(next(Row(1), false, &End::Failed { code: "418".into() }).1, minutes(15));
 }

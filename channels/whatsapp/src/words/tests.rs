@@ -46,6 +46,29 @@ fn a_picture_has_a_file_and_perhaps_a_caption() {
 }
 
 #[test]
+fn sound_a_film_and_a_document_are_files_too() {
+    let sound = wa::message::AudioMessage { file_length: Some(5), ..Default::default() };
+    let film = wa::message::VideoMessage { file_length: Some(5), caption: Some("look".into()), ..Default::default() };
+    let document = wa::message::DocumentMessage { file_length: Some(5), caption: Some("read".into()), ..Default::default() };
+    let document = wa::Message { document_message: MessageField::some(document), ..Default::default() };
+    // WhatsApp wraps a document that has a caption.
+    let wrapped = wa::message::FutureProofMessage { message: MessageField::some(document) };
+    for (message, text, media_type) in [
+        (wa::Message { audio_message: MessageField::some(sound), ..Default::default() }, None, "audio/ogg"),
+        (wa::Message { video_message: MessageField::some(film), ..Default::default() }, Some("look"), "video/mp4"),
+        (
+            wa::Message { document_with_caption_message: MessageField::some(wrapped), ..Default::default() },
+            Some("read"),
+            "application/octet-stream",
+        ),
+    ] {
+        let said = read(&message).unwrap();
+        let file = said.file.unwrap();
+        assert_eq!((said.text.as_deref(), file.media_type.as_str(), file.bytes), (text, media_type, 5));
+    }
+}
+
+#[test]
 fn a_reply_carries_what_it_answers() {
     let context = wa::ContextInfo {
         stanza_id: Some("OLD".into()),

@@ -135,6 +135,11 @@ impl Contact {
         self.heard.lock().unwrap().iter().filter_map(|(_, message)| text_of(message)).collect()
     }
 
+    /// The ids of those texts.
+    pub fn ids(&self) -> Vec<String> {
+        self.heard.lock().unwrap().iter().filter(|(_, message)| text_of(message).is_some()).map(|(id, _)| id.clone()).collect()
+    }
+
     /// How many pictures it heard.
     pub fn pictures(&self) -> usize {
         self.heard.lock().unwrap().iter().filter(|(_, message)| message.image_message.is_set()).count()

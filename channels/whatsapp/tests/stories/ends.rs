@@ -55,6 +55,20 @@ async fn a_device_that_the_phone_removed_shows_a_new_code_without_a_restart() {
 }
 
 #[tokio::test]
+async fn a_device_that_was_removed_while_it_was_away_shows_a_new_code_too() {
+    let (mock, home) = (Mock::start().await, Home::new());
+    let mut program = Program::paired(&mock, &home).await;
+    mock.fail(DEVICE, Some(vec![("reason", "401".into())]));
+    mock.cut(DEVICE);
+    assert_eq!(program.status("logged_out").await["code"], "401");
+    let qr = program.until(|line| line["kind"] == "qr").await;
+    assert_eq!(mock.seen("was turned away"), 1);
+    mock.fail(DEVICE, None);
+    mock.scan(qr["text"].as_str().unwrap(), OURS, 1);
+    program.status("online").await;
+}
+
+#[tokio::test]
 async fn a_locked_account_is_left_alone_and_then_tried_again() {
     let (mock, home) = (Mock::start().await, Home::new());
     let mut program = Program::paired(&mock, &home).await;
@@ -90,15 +104,39 @@ async fn a_ban_is_waited_for_until_its_end() {
 }
 
 #[tokio::test]
-async fn an_outdated_client_says_which_release_to_take_and_rests() {
+async fn a_ban_that_names_no_end_is_no_broken_connection() {
     let (mock, home) = (Mock::start().await, Home::new());
     let mut program = Program::paired(&mock, &home).await;
-    mock.fail(DEVICE, Some(vec![("reason", "405".into())]));
+    mock.fail(DEVICE, Some(vec![("reason", "402".into())]));
     mock.cut(DEVICE);
-    let status = program.status("outdated").await;
-    assert!(status["reason"].as_str().unwrap().contains("get a release of level3"), "{status}");
-    assert!(program.close().await.success());
+    let status = program.status("locked").await;
+    assert!(status["code"] == "402" && status["reason"].as_str().unwrap().contains("until when"), "{status}");
+    // A broken connection would be tried again after 5 minutes, which take half a second here.
+    program.listens().await;
     assert_eq!(mock.seen("was turned away"), 1);
+    assert!(program.close().await.success());
+}
+
+#[tokio::test]
+async fn an_outdated_client_says_which_release_to_take_and_rests() {
+    for code in ["405", "409"] {
+        let (mock, home) = (Mock::start().await, Home::new());
+        let mut program = Program::paired(&mock, &home).await;
+        mock.fail(DEVICE, Some(vec![("reason", code.into())]));
+        mock.cut(DEVICE);
+        let status = program.status("outdated").await;
+        assert_eq!(status["code"], code);
+        // Its own version, its library's, the one that it claims to WhatsApp, and the release that has another.
+        let reason = status["reason"].as_str().unwrap();
+        for named in ["level3-whatsapp 0.1.0", "whatsapp-rust 0.7.0", "WhatsApp Web 2.3000.0", "a release of level3"] {
+            assert!(reason.contains(named), "{named}: {reason}");
+        }
+        program.send(1, THEIRS, "hello").await;
+        assert_eq!(program.answer(1).await["left"], false);
+        program.listens().await;
+        assert_eq!(mock.seen("was turned away"), 1);
+        assert!(program.close().await.success());
+    }
 }
 
 #[tokio::test]

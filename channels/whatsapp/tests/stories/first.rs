@@ -1,10 +1,11 @@
 //! From the first QR code to the first words, and the protocol with level3.
 
 use serde_json::json;
+use whatsapp_rust::chrono::{SecondsFormat, Utc};
 
 use crate::contact::{Contact, THEIRS};
 use crate::mock::Mock;
-use crate::program::{DEVICE, Home, Program, id_of, soon, start};
+use crate::program::{DEVICE, Home, OURS, Program, id_of, soon, start};
 
 #[tokio::test]
 async fn a_phone_scans_the_code_and_text_goes_both_ways() {
@@ -62,6 +63,56 @@ async fn a_pairing_code_is_shown_beside_the_qr_code() {
     let code = status["pairing_code"].as_str().unwrap();
     assert!(code.len() == 9 && code.as_bytes()[4] == b'-', "{code}");
     assert!(program.said.iter().any(|line| line["kind"] == "qr"));
+}
+
+#[tokio::test]
+async fn after_codes_that_nobody_scanned_it_rests_and_the_next_start_shows_new_ones() {
+    let (mock, home) = (Mock::start().await, Home::new());
+    // No code, so that nobody has to wait for the end of the last.
+    mock.codes(0);
+    let mut program = Program::start(&mock, &home).await;
+    let status = program.status("logged_out").await;
+    assert_eq!(status["code"], "unscanned");
+    assert!(status["reason"].as_str().unwrap().contains("start the channel again for new ones"), "{status}");
+    program.send(1, THEIRS, "hello").await;
+    let answer = program.answer(1).await;
+    assert_eq!((&answer["code"], &answer["left"]), (&json!("offline"), &json!(false)));
+    program.listens().await;
+    assert_eq!(mock.seen("a device wants to be paired"), 1);
+    assert!(program.close().await.success());
+
+    mock.codes(6);
+    let mut program = Program::start(&mock, &home).await;
+    let qr = program.until(|line| line["kind"] == "qr").await;
+    mock.scan(qr["text"].as_str().unwrap(), OURS, 1);
+    program.status("online").await;
+}
+
+/// Three minutes: the codes live as long as they do, and nobody can turn the library's clock.
+#[tokio::test]
+async fn six_codes_are_shown_and_a_pairing_code_is_waited_for_to_its_end() {
+    let (mock, home) = (Mock::start().await, Home::new());
+    let mut program = Program::mute(&mock, &home);
+    let mut first = start(&home.path());
+    first["pair"] = json!("+4915100000001");
+    program.order(first).await;
+    let shown = |line: &serde_json::Value| line["kind"] == "qr" || line["state"] == "logged_out";
+    let mut codes: Vec<String> = Vec::new();
+    let end = loop {
+        let line = program.until(shown).await;
+        let Some(text) = line["text"].as_str() else { break line };
+        codes.push(text.split(',').next().unwrap().to_owned());
+    };
+    // A code may be drawn anew.
+    codes.dedup();
+    assert_eq!(codes, (0..6).map(|n| format!("2@mock-ref-{n}")).collect::<Vec<_>>());
+    assert_eq!(end["code"], "unscanned");
+    let pairing = program.ever(|line| line["pairing_code"].is_string()).await;
+    let now = Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true);
+    assert!(now.as_str() >= pairing["until"].as_str().unwrap(), "it ended at {now}, before the pairing code: {pairing}");
+    program.listens().await;
+    assert_eq!(mock.seen("a device wants to be paired"), 1);
+    assert!(program.close().await.success());
 }
 
 #[tokio::test]

@@ -5,7 +5,9 @@ use serde_json::json;
 use wacore::download::MediaType;
 use waproto::whatsapp as wa;
 use whatsapp_rust::UploadOptions;
-use whatsapp_rust::media::{AudioOptions, ImageOptions, audio_message, image_message};
+use whatsapp_rust::media::{
+    AudioOptions, DocumentOptions, ImageOptions, VideoOptions, audio_message, document_message, image_message, video_message,
+};
 
 use crate::contact::{Contact, THEIRS, ours, text};
 use crate::mock::Mock;
@@ -28,6 +30,19 @@ async fn pictures_sound_and_documents_go_both_ways_bit_for_bit() {
     let path = home.path().join(message["media"]["path"].as_str().unwrap());
     assert!(path.starts_with(home.path().join("media")) && std::fs::read(path).unwrap() == picture());
     program.accept(&message).await;
+
+    let uploaded = contact.client.upload(vec![3; 4000], MediaType::Document, UploadOptions::default()).await.unwrap();
+    let options = DocumentOptions { caption: Some("the lease".into()), ..Default::default() };
+    contact.send(document_message(uploaded, options)).await;
+    let uploaded = contact.client.upload(vec![3; 4000], MediaType::Video, UploadOptions::default()).await.unwrap();
+    let options = VideoOptions { caption: Some("the flat".into()), ..Default::default() };
+    contact.send(video_message(uploaded, options)).await;
+    for (caption, media_type) in [("the lease", "application/octet-stream"), ("the flat", "video/mp4")] {
+        let message = program.message(caption).await;
+        assert_eq!((&message["media"]["bytes"], &message["media"]["type"]), (&json!(4000), &json!(media_type)));
+        assert!(std::fs::read(home.path().join(message["media"]["path"].as_str().unwrap())).unwrap() == [3; 4000]);
+        program.accept(&message).await;
+    }
 
     let uploaded = contact.client.upload(vec![7; 5000], MediaType::Audio, UploadOptions::default()).await.unwrap();
     mock.files.lose();
@@ -106,11 +121,51 @@ async fn a_long_text_goes_in_parts_and_is_sent_when_the_last_one_is() {
     soon("all parts came", || contact.texts().len() == 4).await;
     assert!(contact.texts().iter().all(|text| text.chars().count() <= 4000));
     assert_eq!(contact.texts().join("\n\n"), long);
+    // All ids are ours, and the last part has the order's own: its receipts are about the whole.
+    let ids = contact.ids();
+    assert_eq!(ids.last(), Some(&id_of(9)));
+    assert!(ids.iter().all(|id| id.len() == 32 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F'))), "{ids:?}");
     // Sent again after it was acknowledged: nobody sees it twice.
     program.send(9, THEIRS, &long).await;
     assert_eq!(program.answer(9).await["kind"], "sent");
     contact.listens().await;
     assert_eq!(contact.texts().len(), 4);
+}
+
+#[tokio::test]
+async fn a_hidden_name_stands_for_the_number_that_was_once_told_beside_it_and_else_for_nobody() {
+    let (mock, home) = (Mock::start().await, Home::new());
+    let (mut program, contact) = tokio::join!(Program::paired(&mock, &home), Contact::paired(&mock));
+    mock.hide(THEIRS);
+    contact.say("with the number").await;
+    let message = program.message("with the number").await;
+    program.accept(&message).await;
+    mock.hide_number(THEIRS);
+    contact.say("without it").await;
+    let message = program.message("without it").await;
+    assert_eq!(message["from"], "+4915200000002");
+    program.accept(&message).await;
+    soon("all is acknowledged", || mock.unacknowledged(DEVICE) == 0).await;
+    assert!(program.close().await.success());
+
+    // The next run knows it, too.
+    let mut program = Program::start(&mock, &home).await;
+    program.status("online").await;
+    contact.say("and now").await;
+    let message = program.message("and now").await;
+    assert_eq!(message["from"], "+4915200000002");
+    program.accept(&message).await;
+
+    // No number was ever told for this one: level3 hears nothing, and WhatsApp does not bring it again.
+    mock.hide_number("4915300000003");
+    let stranger = Contact::of(&mock, "4915300000003").await;
+    stranger.say("it is me").await;
+    soon("the stranger's message is acknowledged", || mock.unacknowledged(DEVICE) == 0).await;
+    contact.say("after it").await;
+    let message = program.message("after it").await;
+    program.accept(&message).await;
+    let wrong = |line: &serde_json::Value| line["text"] == "it is me" || line.to_string().contains("@lid");
+    assert!(!program.said.iter().any(wrong), "{:#?}", program.said);
 }
 
 #[tokio::test]

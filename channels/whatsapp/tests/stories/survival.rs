@@ -108,6 +108,27 @@ async fn what_the_server_delivers_twice_goes_on_once() {
 }
 
 #[tokio::test]
+async fn a_message_whose_acknowledgement_was_lost_comes_again_and_goes_on_once() {
+    let (mock, home) = (Mock::start().await, Home::new());
+    let (mut program, contact) = tokio::join!(Program::paired(&mock, &home), Contact::paired(&mock));
+    mock.be_deaf_to(DEVICE, true);
+    let id = contact.say("once and for all").await;
+    let message = program.message("once and for all").await;
+    program.accept(&message).await;
+    soon("the acknowledgement is lost", || mock.seen(&format!("lost what {DEVICE} said of {id}")) > 0).await;
+    assert!(program.close().await.success());
+    mock.be_deaf_to(DEVICE, false);
+    assert_eq!(mock.unacknowledged(DEVICE), 1);
+
+    let mut program = Program::start(&mock, &home).await;
+    program.status("online").await;
+    soon("it is acknowledged once more", || mock.unacknowledged(DEVICE) == 0).await;
+    contact.say("next").await;
+    program.message("next").await;
+    assert!(!program.said.iter().any(|line| line["text"] == "once and for all"), "{:#?}", program.said);
+}
+
+#[tokio::test]
 async fn killed_while_sending_it_sends_nothing_by_itself() {
     let (mock, home) = (Mock::start().await, Home::new());
     let (mut program, contact) = tokio::join!(Program::paired(&mock, &home), Contact::paired(&mock));

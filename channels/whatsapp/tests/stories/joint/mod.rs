@@ -9,6 +9,7 @@ mod terminal;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::mock::Mock;
 
@@ -38,4 +39,16 @@ fn script(path: PathBuf, body: &str) -> PathBuf {
 fn program(folder: &Path, mock: &Mock) -> PathBuf {
     let (url, real) = (mock.url(), env!("CARGO_BIN_EXE_level3-whatsapp"));
     script(folder.join("level3-whatsapp"), &format!("LEVEL3_WHATSAPP_SERVER='{url}' exec '{real}' \"$@\""))
+}
+
+/// Kills the program that works in this folder at once.
+fn kill_program(folder: &Path) {
+    let here = |process: &PathBuf| {
+        let leads = |name: &str| fs::read_link(process.join(name)).unwrap_or_default();
+        leads("cwd") == folder && leads("exe") == Path::new(env!("CARGO_BIN_EXE_level3-whatsapp"))
+    };
+    let mut processes = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
+    let process = processes.find(here).expect("the program runs");
+    let killed = Command::new("kill").arg("-9").arg(process.file_name().unwrap()).status().unwrap();
+    assert!(killed.success());
 }

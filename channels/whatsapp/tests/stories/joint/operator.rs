@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::model::{Model, asks_for, says};
 use super::terminal::Terminal;
-use super::{binary, free_address, program};
+use super::{binary, free_address, kill_program, program};
 use crate::contact::{Contact, THEIRS};
 use crate::mock::Mock;
 use crate::program::{DEVICE, OURS, soon};
@@ -120,19 +120,6 @@ impl Zeta {
         told["tasks"].as_array().map(|tasks| tasks.iter().map(|task| task["state"].clone()).collect()).unwrap_or_default()
     }
 
-    /// Kills the program that speaks with WhatsApp at once.
-    fn kills_program(&self) {
-        let folder = self.home.join("channels/whatsapp");
-        let here = |process: &PathBuf| {
-            let leads = |name: &str| std::fs::read_link(process.join(name)).unwrap_or_default();
-            leads("cwd") == folder && leads("exe") == Path::new(env!("CARGO_BIN_EXE_level3-whatsapp"))
-        };
-        let mut processes = std::fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
-        let process = processes.find(here).expect("the program runs");
-        let killed = Command::new("kill").arg("-9").arg(process.file_name().unwrap()).status().unwrap();
-        assert!(killed.success());
-    }
-
     /// The files that it keeps for the person.
     fn media(&self) -> Vec<Vec<u8>> {
         let files = std::fs::read_dir(self.home.join("media")).unwrap();
@@ -201,7 +188,7 @@ async fn an_order_is_one_task_and_its_answer_goes_once_if_level3_dies_and_if_the
     mock.be_silent(OURS);
     owner.say("what day is it now?").await;
     soon("the second answer", || owner.texts().len() == 2).await;
-    zeta.kills_program();
+    kill_program(&zeta.home.join("channels/whatsapp"));
     let again = format!("The channel is online as +{OURS}");
     soon("it is started again", || terminal.text().matches(&again).count() == 2).await;
     mock.speak(OURS);

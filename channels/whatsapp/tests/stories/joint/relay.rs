@@ -1,4 +1,5 @@
-//! Relay, whole: `relay` sets itself up with this program, writes to a contact who has a real client, follows up when they fall silent, and gives up.
+//! Relay, whole: `relay` sets itself up with this program, writes to a contact who has a real client, follows up when they fall silent, gives up,
+//! and does not know what became of a message if the program dies while it sends it.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -9,10 +10,10 @@ use tempfile::TempDir;
 
 use super::model::{Model, asks_for, says};
 use super::terminal::Terminal;
-use super::{binary, free_address, program, script};
+use super::{binary, free_address, kill_program, program, script};
 use crate::contact::{Contact, THEIRS};
 use crate::mock::Mock;
-use crate::program::{OURS, comes, soon};
+use crate::program::{DEVICE, OURS, comes, soon};
 
 /// The agent's words, one for each turn.
 const WORDS: [&str; 3] = ["Hello, when could I see the flat?", "Friday is fine. And the address?", "Are you still there?"];
@@ -63,14 +64,50 @@ impl Office {
         serde_json::from_str(&self.done(&[&["--json"], arguments].concat())).unwrap()
     }
 
+    /// Sets it up with the program, and scans the code.
+    async fn linked(&self, mock: &Mock) {
+        let program = program(self.folder.path(), mock);
+        let init = format!(
+            "{} init --channel whatsapp --whatsapp-program {} --listen {} --base-url {} --model scripted \
+             --pace quiet_from=00:00 --pace quiet_until=00:00 --i-know",
+            binary("relay").display(),
+            program.display(),
+            free_address(),
+            self.model.base_url()
+        );
+        let settings = self.settings();
+        let settings: Vec<_> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let mut terminal = Terminal::run(&init, self.folder.path(), &settings);
+        terminal.prints("Type `yes`").await;
+        terminal.types("yes\n").await;
+        mock.scan(&terminal.scans().await, OURS, 1);
+        assert_eq!(terminal.ends().await.code(), Some(0), "{}", terminal.text());
+    }
+
+    /// The id of a new instance for the contact.
+    fn created(&self) -> String {
+        let number = format!("+{THEIRS}");
+        let about: [&[&str]; 3] = [
+            &["create", "--contact", &number],
+            &["--objective", "Arrange a viewing of the flat", "--todo", "Ask for a time"],
+            &["--heartbeat", "1h", "--max-follow-ups", "1"],
+        ];
+        self.done(&about.concat()).trim().to_owned()
+    }
+
     /// Waits until so many messages of the transcript are with the contact.
     async fn delivered(&self, id: &str, many: usize) {
+        self.has(id, many, "delivered").await;
+    }
+
+    /// Waits until so many messages of the transcript have come to this.
+    async fn has(&self, id: &str, many: usize, delivery: &str) {
         let mut transcript = Value::Null;
         let all = comes(|| {
             transcript = self.told(&["transcript", id]);
-            transcript["messages"].as_array().unwrap().iter().filter(|message| message["delivery"] == "delivered").count() == many
+            transcript["messages"].as_array().unwrap().iter().filter(|message| message["delivery"] == delivery).count() == many
         });
-        assert!(all.await, "{many} messages delivered of {transcript:#}");
+        assert!(all.await, "{many} messages {delivery} of {transcript:#}");
     }
 
     /// The daemon stops, so many seconds of the story go by, and it starts again.
@@ -91,39 +128,10 @@ impl Drop for Office {
 #[tokio::test(flavor = "multi_thread")]
 async fn relay_writes_to_a_contact_follows_up_and_gives_up() {
     let (mock, office) = (Mock::start().await, Office::new().await);
-    let program = program(office.folder.path(), &mock);
-    let init = format!(
-        "{} init --channel whatsapp --whatsapp-program {} --listen {} --base-url {} --model scripted \
-         --pace quiet_from=00:00 --pace quiet_until=00:00 --i-know",
-        binary("relay").display(),
-        program.display(),
-        free_address(),
-        office.model.base_url()
-    );
-    let settings = office.settings();
-    let settings: Vec<_> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let mut terminal = Terminal::run(&init, office.folder.path(), &settings);
-    terminal.prints("Type `yes`").await;
-    terminal.types("yes\n").await;
-    mock.scan(&terminal.scans().await, OURS, 1);
-    assert_eq!(terminal.ends().await.code(), Some(0), "{}", terminal.text());
-
+    office.linked(&mock).await;
     let contact = Contact::paired(&mock).await;
-    let number = format!("+{THEIRS}");
-    let id = office.done(&[
-        "create",
-        "--contact",
-        &number,
-        "--objective",
-        "Arrange a viewing of the flat",
-        "--todo",
-        "Ask for a time",
-        "--heartbeat",
-        "1h",
-        "--max-follow-ups",
-        "1",
-    ]);
-    let id = id.trim();
+    let id = office.created();
+    let id = id.as_str();
     contact.hears_text(WORDS[0]).await;
     contact.say("Friday at three would be fine.").await;
     contact.hears_text(WORDS[1]).await;
@@ -140,5 +148,26 @@ async fn relay_writes_to_a_contact_follows_up_and_gives_up() {
     soon("it gives up", || office.told(&["get", id])["state"] == "ABANDONED").await;
     assert_eq!(contact.texts(), WORDS);
     assert_eq!(mock.seen("a device wants to be paired"), 2, "the program's and the contact's");
+    office.done(&["stop"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_is_unknown_if_the_program_dies_while_it_sends_and_is_not_sent_again() {
+    let (mock, office) = (Mock::start().await, Office::new().await);
+    office.linked(&mock).await;
+    let contact = Contact::paired(&mock).await;
+    // Neither WhatsApp nor the contact's phone says that it came.
+    mock.be_silent(OURS);
+    mock.be_deaf_to(&format!("{THEIRS}:1"), true);
+    let id = office.created();
+    contact.hears_text(WORDS[0]).await;
+    let logins = mock.seen(&format!("login of {DEVICE}"));
+    kill_program(&office.folder.path().join("relay/data/channels/whatsapp"));
+    office.has(&id, 1, "unknown").await;
+
+    soon("the program is online again", || mock.seen(&format!("login of {DEVICE}")) > logins).await;
+    contact.listens().await;
+    assert_eq!(contact.texts(), [WORDS[0]]);
+    office.has(&id, 1, "unknown").await;
     office.done(&["stop"]);
 }

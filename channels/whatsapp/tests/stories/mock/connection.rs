@@ -53,7 +53,8 @@ impl Mock {
     fn offer_pairing(&self, key: [u8; 32], to_client: &Socket) -> anyhow::Result<()> {
         self.note("a device wants to be paired".into());
         self.state().pairing.insert(key, to_client.clone());
-        let refs = (0..6).map(|n| NodeBuilder::new("ref").bytes(format!("2@mock-ref-{n}").into_bytes()).build());
+        let codes = self.state().codes.unwrap_or(6);
+        let refs = (0..codes).map(|n| NodeBuilder::new("ref").bytes(format!("2@mock-ref-{n}").into_bytes()).build());
         let pair = NodeBuilder::new("iq")
             .attrs([("from", SERVER), ("id", "pair-0"), ("type", "set"), ("xmlns", "md")])
             .children([NodeBuilder::new("pair-device").children(refs).build()])

@@ -58,6 +58,12 @@ struct State {
     in_group: HashMap<String, String>,
     /// Numbers that are shown by their hidden name.
     hidden: Vec<String>,
+    /// Those of them that are not even told beside it.
+    numberless: Vec<String>,
+    /// Devices whose acknowledgements are lost on the way.
+    deaf_to: Vec<String>,
+    /// How many QR codes there are for a new device, if not six.
+    codes: Option<usize>,
     log: Vec<String>,
 }
 
@@ -166,6 +172,26 @@ impl Mock {
     /// Shows a number by its hidden name from now on.
     pub fn hide(&self, number: &str) {
         self.state().hidden.push(number.to_owned());
+    }
+
+    /// The same, and its number is told nowhere.
+    pub fn hide_number(&self, number: &str) {
+        self.hide(number);
+        self.state().numberless.push(number.to_owned());
+    }
+
+    /// Hands out so many QR codes to a new device.
+    pub fn codes(&self, many: usize) {
+        self.state().codes = Some(many);
+    }
+
+    /// Loses the acknowledgements of a device, or loses them no longer.
+    pub fn be_deaf_to(&self, device: &str, deaf: bool) {
+        let mut state = self.state();
+        state.deaf_to.retain(|other| other != device);
+        if deaf {
+            state.deaf_to.push(device.to_owned());
+        }
     }
 
     /// How many messages a device has not acknowledged.

@@ -32,6 +32,10 @@ impl Mock {
 
     pub(super) fn acknowledged(&self, device: &str, node: &Node) {
         let id = attr(node, "id");
+        if self.state().deaf_to.iter().any(|deaf| deaf == device) {
+            self.note(format!("lost what {device} said of {id}"));
+            return;
+        }
         if let Some(waiting) = self.state().waiting.get_mut(device) {
             waiting.retain(|message| attr(message, "id") != id);
         }
@@ -78,7 +82,9 @@ impl Mock {
             }
             let mut state = self.state();
             let name = if state.hidden.iter().any(|hidden| hidden == user) {
-                passed = passed.attr("sender_pn", jid(&format!("{user}@{SERVER}")));
+                if !state.numberless.iter().any(|numberless| numberless == user) {
+                    passed = passed.attr("sender_pn", jid(&format!("{user}@{SERVER}")));
+                }
                 jid(&format!("9{user}@lid"))
             } else {
                 jid(&format!("{user}@{SERVER}"))
