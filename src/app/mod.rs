@@ -4,10 +4,12 @@ pub mod backup;
 pub mod doctor;
 mod folder;
 pub mod python;
+mod workshop;
 
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::TimeDelta;
 use futures::FutureExt;
@@ -16,30 +18,28 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::browser::Browser;
-use crate::channels::{Channels, ContactChannel, Loopback, LoopbackFaults, MediaFolder, Orders, Program};
+use crate::channels::{Channels, LoopbackFaults, MediaFolder};
 use crate::clock::{Clock, Random};
-use crate::config::{Config, OperatorNumbers};
+use crate::config::Config;
 use crate::domain::campaign::CAMPAIGN_PROFILE;
 use crate::domain::relay::{LOOPBACK, RelaySettings, WHATSAPP};
-use crate::egress::{self, Egress, Resolve};
-use crate::executor::Executor;
-use crate::faces::campaigns::{self, Campaigns, Presences};
+use crate::egress::Resolve;
 use crate::faces::voice::{SpeechServers, Vapi};
 use crate::http::{self, Access, Doors};
 use crate::lasting::Lasting;
-use crate::mcp::{self, Mcp};
+use crate::mcp::Mcp;
 use crate::model::choice::ModelSource;
-use crate::operator::{Operator, OperatorSettings};
 use crate::postgres::{Database, DatabaseError};
 use crate::profiles::Profiles;
 use crate::runner::{Heartbeat, Runner, TurnLog, Webhooks};
 use crate::sandbox::{self, Sandbox, SandboxError};
-use crate::secrets::{SecretError, Vault};
+use crate::secrets::SecretError;
 use crate::store::{Room, Store, StoreError};
 use crate::telemetry::{self, Metrics, Scrubber};
-use crate::tools::{self, Hands, Marks, ToolSettings, Tools};
+use crate::tools::Hands;
 use crate::wire::api::MadeBackup;
+
+use workshop::Workshop;
 
 pub use folder::{DataFolder, FolderError};
 
@@ -163,70 +163,22 @@ impl App {
         listener: TcpListener,
         outside: Outside,
     ) -> Result<Self, StartError> {
-        let Outside { clock, random, models, scrubber, profiles, resolver, connections, loopback } = outside;
         let address = listener.local_addr().map_err(|source| StartError::Listen { address: config.listen, source })?;
         let metrics = Metrics::default();
-        let room = Room {
-            quota: config.agent_quota,
-            reserve: config.disk_reserve,
-            // An operator's own Postgres may keep its data on another machine's device.
-            folder: config.database_url.is_none().then(|| folder.path().to_owned()),
-        };
-        let store = Store::open(database, &*random).await?.hiding(scrubber.clone()).counted(metrics.clone()).within(room);
-        let channel = if config.whatsapp.is_some() { WHATSAPP } else { LOOPBACK };
-        let store = store.relaying(RelaySettings { pace: config.pace, zone: config.time_zone, channel });
-        if !address.ip().is_loopback() && config.token.is_none() && !store.owner_has_password().await? {
-            store.close().await;
-            return Err(StartError::Reachable(address));
-        }
-        store.keep_up_to(config.undo_bytes).await?;
-        let vault = Vault::open(folder.path(), store.clone(), Arc::clone(&random), scrubber.clone()).await?;
-        let limits = mcp::McpLimits { call: config.mcp_call, ..mcp::McpLimits::default() };
-        let mcp = Mcp::new(vault.clone(), scrubber.clone(), config.programs.clone(), limits);
-        let egress = Egress::new(resolver, config.egress_allow.clone(), egress::EgressLimits::default(), scrubber);
-        let sandbox = opening.0.await.expect("opening the sandbox does not panic")?;
+        let store = opened(config, &folder, database, &outside, metrics.clone(), address).await?;
+        let hands = workshop::hands(config, &folder, opening, &store, &outside).await?;
         let restart = CancellationToken::new();
         // A restart includes the shutdown: cancelling the one cancels the other in the same
         // instant.
         let shutdown = restart.child_token();
-        let expiry = TimeDelta::from_std(config.approval_expiry).unwrap_or(TimeDelta::days(1));
-        let marks = Marks::open(&folder.calls()).map_err(|source| FolderError::Unusable { path: folder.calls(), source })?;
-        marks.settle(&store, config.capability_crashes, clock.now()).await?;
+        let workshop = Workshop::of(config, &folder, &store, &hands, &outside, &restart, &metrics);
+        let Workshop { executor, campaigns, operator, channels } = workshop;
+        let Outside { clock, random, models, scrubber: _, profiles, resolver: _, connections, loopback: _ } = outside;
+        let Hands { sandbox, egress, mcp, vault, marks: _ } = hands;
         let speech =
             SpeechServers::new(config.voice.clone(), &egress, Some(vault.clone()), Arc::clone(&clock), Arc::clone(&random));
         let vapi = Vapi::new(config.vapi.clone(), &egress, vault.clone(), store.clone(), Arc::clone(&clock), Arc::clone(&random));
-        let webhooks = Webhooks::new(store.clone(), egress.clone(), Arc::clone(&clock));
-        let hands = Hands { marks, sandbox: sandbox.clone(), egress, mcp: mcp.clone(), vault: vault.clone() };
-        let screen = tools::DesktopScreen::of(&config.screen);
-        let (presences, browser) = (Presences::default(), Browser::new(config.browser.clone()));
-        let named = [
-            tools::todo::tools(&models),
-            tools::contact::tools(),
-            tools::operator::tools(screen.clone(), folder.media()),
-            campaigns::tools(&presences, &browser),
-        ]
-        .concat();
-        let recorder = tools::Recorder::new(screen, folder.recordings());
-        let settings = ToolSettings { approval_expiry: expiry, safe_mode: config.safe_mode };
-        let tools = Tools::new(store.clone(), hands.clone(), Arc::clone(&clock), restart.clone(), settings, named)
-            .counted(metrics.clone())
-            .recording(config.operator.is_some().then_some(recorder));
-        let executor = Executor {
-            store: store.clone(),
-            tools,
-            profiles: profiles.clone(),
-            models: Arc::clone(&models),
-            clock: Arc::clone(&clock),
-            limits: config.turn,
-            metrics: metrics.clone(),
-        };
-        let campaigns = Campaigns::new(executor.clone(), hands.clone(), presences, browser, folder.path().join("campaigns"));
-        let operator = config.operator.clone().map(|OperatorNumbers { channel, numbers, account: _ }| {
-            let settings = OperatorSettings { numbers, channel, home: folder.path().to_owned() };
-            Operator::new(store.clone(), Arc::clone(&clock), settings)
-        });
-        let orders = operator.as_ref().map(|operator| operator.orders() as Arc<dyn Orders>);
-        let channels = channels(config, &folder, &store, &clock, loopback).ordered_by(orders);
+        let webhooks = Webhooks::new(store.clone(), egress, Arc::clone(&clock));
         let interval = TimeDelta::from_std(config.heartbeat).unwrap_or(TimeDelta::days(1));
         let secret = store.derived_key("sessions of browsers");
         let site = http::Site {
@@ -271,13 +223,7 @@ impl App {
         let broken = CancellationToken::new();
         let mut parts = JoinSet::new();
         // Clients wait for the doors; the other parts have first looks to do.
-        parts.spawn({
-            let (shutdown, grace) = (shutdown.clone(), config.shutdown);
-            async move {
-                doors.serve(listener, grace).await;
-                shutdown.cancel();
-            }
-        });
+        parts.spawn(serve(doors, listener, config.shutdown, shutdown.clone()));
         // The log ends after the turns, so that it holds their last events.
         let worked = CancellationToken::new();
         let log = TurnLog::new(store.clone(), Arc::clone(&clock), config.turn_log.then(|| folder.logs()));
@@ -285,13 +231,7 @@ impl App {
         parts.spawn(log.keeping_all(config.operator.is_some()).run(worked.clone()));
         // So do the words to other servers.
         parts.spawn(store.neighbours().run(worked.clone()));
-        parts.spawn({
-            let shutdown = shutdown.clone();
-            async move {
-                let _ended = worked.drop_guard();
-                runner.run(shutdown).await;
-            }
-        });
+        parts.spawn(work(runner, worked, shutdown.clone()));
         parts.spawn(heartbeat.run(shutdown.clone()));
         parts.spawn(campaigns.run(shutdown.clone()));
         parts.spawn(webhooks.run(shutdown.clone()));
@@ -344,15 +284,42 @@ impl App {
     }
 }
 
-/// The channels to contacts that are set up.
-fn channels(config: &Config, folder: &DataFolder, store: &Store, clock: &Arc<dyn Clock>, faults: LoopbackFaults) -> Channels {
-    let loopback: Arc<dyn ContactChannel> = Arc::new(Loopback::new(store.clone(), Arc::clone(clock), faults));
-    let whatsapp = config.whatsapp.clone().map(|path| -> Arc<dyn ContactChannel> {
-        let account = config.operator.as_ref().and_then(|operator| operator.account.as_ref()).map(ToString::to_string);
-        let (own, kept) = (folder.channel(WHATSAPP), folder.media());
-        Arc::new(Program::new(WHATSAPP, path, own, &config.programs, kept, Arc::clone(clock)).paired_with(account))
-    });
-    Channels::new(whatsapp.into_iter().chain([loopback]).collect())
+/// Opens the store, with the limits of the settings. Nothing is served to other machines that nobody asks who they are.
+async fn opened(
+    config: &Config,
+    folder: &DataFolder,
+    database: &Database,
+    Outside { random, scrubber, .. }: &Outside,
+    metrics: Metrics,
+    address: SocketAddr,
+) -> Result<Store, StartError> {
+    let room = Room {
+        quota: config.agent_quota,
+        reserve: config.disk_reserve,
+        // An operator's own Postgres may keep its data on another machine's device.
+        folder: config.database_url.is_none().then(|| folder.path().to_owned()),
+    };
+    let store = Store::open(database, &**random).await?.hiding(scrubber.clone()).counted(metrics).within(room);
+    let channel = if config.whatsapp.is_some() { WHATSAPP } else { LOOPBACK };
+    let store = store.relaying(RelaySettings { pace: config.pace, zone: config.time_zone, channel });
+    if !address.ip().is_loopback() && config.token.is_none() && !store.owner_has_password().await? {
+        store.close().await;
+        return Err(StartError::Reachable(address));
+    }
+    store.keep_up_to(config.undo_bytes).await?;
+    Ok(store)
+}
+
+/// Keeps the doors open until `shutdown`. If they close by themselves, the server ends.
+async fn serve(doors: Doors, listener: TcpListener, grace: Duration, shutdown: CancellationToken) {
+    doors.serve(listener, grace).await;
+    shutdown.cancel();
+}
+
+/// Works on turns until `shutdown`; then they have `worked`.
+async fn work(runner: Runner, worked: CancellationToken, shutdown: CancellationToken) {
+    let _ended = worked.drop_guard();
+    runner.run(shutdown).await;
 }
 
 /// Makes backups while the server runs. Archives are written on a thread that may wait.

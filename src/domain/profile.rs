@@ -62,6 +62,8 @@ pub enum Context {
     /// No turn before it. The order of an instance of Relay stands at the end of the system prompt, and its transcript, which a stranger writes, in
     /// the user's role. A turn has to write or to end before it may end.
     Transcript,
+    /// A worker of its own, which has the place of the agent, puts each request together. It needs more than a moment.
+    Worker,
 }
 
 /// The material of a snapshot.
@@ -218,7 +220,7 @@ impl Profile {
 
     /// True if its conversations are those of campaigns: nobody begins one otherwise.
     pub fn is_campaigns(&self) -> bool {
-        self.name == super::campaign::CAMPAIGN_PROFILE
+        matches!(self.context, Context::Worker)
     }
 
     /// The tools that exist for the calls of a turn of this origin.

@@ -203,7 +203,8 @@ fn called(entries: &[Entry], peer: RequestTarget) -> Vec<Value> {
                 {
                     message["tool_calls"][0]["extra_content"] = json!({ "google": { "thought_signature": UNSIGNED } });
                 }
-                while let Some(Entry::Tool { call_id, content }) = entries.next_if(|next| matches!(next, Entry::Tool { .. })) {
+                let is_result = |next: &&Entry| matches!(next, Entry::Tool { .. });
+                while let Some(Entry::Tool { call_id, content, refusal: _ }) = entries.next_if(is_result) {
                     if let Some(place) = open.iter().position(|(id, _)| id == call_id) {
                         messages.push(json!({ "role": "tool", "tool_call_id": open.remove(place).1, "content": content }));
                     }
@@ -297,7 +298,7 @@ fn calls_as_text(entries: &[Entry]) -> Vec<Value> {
                 }
                 ("assistant", content.trim_start().to_owned())
             }
-            Entry::Tool { call_id, content } => {
+            Entry::Tool { call_id, content, refusal: _ } => {
                 let Some(name) = names.get(call_id.as_str()).filter(|_| shown.insert(call_id.as_str())) else { continue };
                 ("user", format!("[The result of {name}: {content}]"))
             }

@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 
-use crate::domain::{CallRequest, Image, ModelInfo, Rate, SharedSpec, Usage};
+use crate::domain::{CallRequest, Image, ModelInfo, Rate, RefusalCode, SharedSpec, Usage};
 use crate::store::Meter;
 
 pub use assemble::REPETITION;
@@ -59,6 +59,8 @@ pub enum Entry {
         call_id: String,
         /// The result.
         content: String,
+        /// The kind of refusal, if it is one. No server is sent it: a model reads the words, and the tour, which is code, the kind.
+        refusal: Option<RefusalCode>,
     },
 }
 

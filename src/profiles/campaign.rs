@@ -18,8 +18,7 @@ pub(super) fn profile() -> Profile {
         prompt: RULES,
         tools: Toolset::Only(KINDS),
         by_hand: Toolset::Only(&[]),
-        // The worker puts the snapshot together: it needs more than a moment.
-        context: Context::Snapshot(|_| String::new()),
+        context: Context::Worker,
         tasks: TasksShown::DueSoon,
         completes_with: None,
         operates: false,

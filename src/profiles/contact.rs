@@ -3,18 +3,13 @@
 
 use crate::domain::relay::CONTACT_PROFILE;
 use crate::domain::{
-    AnswersTo, Audience, CallsPerStep, Coaching, Context, DecidingWords, FailureWords, Profile, TasksShown, Toolset, UserRole,
+    AnswersTo, Audience, CallsPerStep, Coaching, Context, DecidingWords, END_CONVERSATION, FailureWords, MARK_TODO_ITEM,
+    PLACE_CALL, Profile, REQUEST_HUMAN_INTERVENTION, SCHEDULE_NEXT_HEARTBEAT, SEND_MESSAGE, TasksShown, Toolset, UserRole,
 };
 
 /// The tools, as `tools::contact` has them.
-pub const CONTACT_TOOLS: &[&str] = &[
-    "send_message",
-    "mark_todo_item",
-    "end_conversation",
-    "schedule_next_heartbeat",
-    "place_call",
-    "request_human_intervention",
-];
+pub const CONTACT_TOOLS: &[&str] =
+    &[SEND_MESSAGE, MARK_TODO_ITEM, END_CONVERSATION, SCHEDULE_NEXT_HEARTBEAT, PLACE_CALL, REQUEST_HUMAN_INTERVENTION];
 /// The most tool calls of one answer that are made.
 const MOST_CALLS: usize = 6;
 /// The most model requests of a turn.

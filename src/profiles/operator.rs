@@ -4,14 +4,15 @@
 use chrono::TimeDelta;
 
 use crate::domain::{
-    AnswersTo, Audience, CallsPerStep, Coaching, Context, DecidingWords, FailureWords, Profile, TasksShown, Toolset, UserRole,
+    AnswersTo, Audience, CREATE_SCRIPT, CallsPerStep, Coaching, Context, DecidingWords, EXECUTE_SCRIPT, FailureWords,
+    LIST_SCRIPTS, Profile, TAKE_SCREENSHOT, TasksShown, Toolset, UPDATE_GLOBAL_CONTEXT, UPDATE_SCRIPT, UserRole,
 };
 
 /// Its name.
 pub const NAME: &str = "operator";
 /// The tools, as `tools::operator` has them.
 pub const OPERATOR_TOOLS: &[&str] =
-    &["list_scripts", "execute_script", "create_script", "update_script", "take_screenshot", "update_global_context"];
+    &[LIST_SCRIPTS, EXECUTE_SCRIPT, CREATE_SCRIPT, UPDATE_SCRIPT, TAKE_SCREENSHOT, UPDATE_GLOBAL_CONTEXT];
 /// The earlier messages that a model is shown; what is to last stands in the global context.
 const HISTORY: usize = 6;
 /// The most model requests of a turn, if its policy does not say otherwise.

@@ -1,7 +1,7 @@
 //! Tests of `profiles`.
 
 use super::*;
-use crate::domain::Audience;
+use crate::domain::{Audience, Context};
 
 #[test]
 fn a_profile_is_found_by_its_name_and_never_by_another() {
@@ -23,6 +23,18 @@ fn a_profile_completes_tasks_with_a_tool_that_it_has() {
         assert_eq!(profile.completes_with.is_none(), sealed, "{}", profile.name);
         assert!(profile.completes_with.is_none_or(|tool| profile.tools.has(tool)), "{}", profile.name);
     }
+}
+
+#[test]
+fn a_profile_is_known_by_what_it_is_and_not_by_its_name() {
+    let of = |profile: &str, context| Profile { name: "zeta", context, ..(*Profiles::default().get(profile).unwrap()).clone() };
+    for (profile, context) in [("campaign", Context::Worker), ("contact", Context::Transcript)] {
+        let profile = of(profile, context);
+        let open = Profiles::default().with(profile).open_to(UserRole::Owner, "zeta");
+        assert!(open.is_err(), "nobody begins such a conversation, whatever the profile is called");
+    }
+    let snapshot = of("campaign", Context::Snapshot(|_| String::new()));
+    assert!(Profiles::default().with(snapshot).open_to(UserRole::Owner, "zeta").is_ok());
 }
 
 fn named(names: &[&str]) -> Vec<String> {

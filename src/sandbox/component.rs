@@ -131,8 +131,7 @@ impl Inner {
         let (engine, javascript, component) = (self.engine.clone(), self.javascript.clone(), bytes.component.to_vec());
         let (grants, language, memory) = (bytes.grants.clone(), bytes.language, self.limits.memory_bytes as u64);
         // JavaScript takes milliseconds; a component that somebody wrote may take any time.
-        let compiled =
-            tokio::task::spawn_blocking(move || compile(&engine, &javascript, &component, (&grants, memory), language));
+        let compiled = tokio::task::spawn_blocking(move || compile(&engine, &javascript, &component, &grants, memory, language));
         let loaded = Arc::new(compiled.await.map_err(|error| LoadError::Invalid(error.to_string()))??);
         self.keep(bytes, &loaded);
         Ok(loaded)
@@ -143,7 +142,8 @@ fn compile(
     engine: &wasmtime::Engine,
     javascript: &wasmtime::Module,
     bytes: &[u8],
-    (grants, memory): (&Grants, u64),
+    grants: &Grants,
+    memory: u64,
     language: SourceLanguage,
 ) -> Result<Loaded, LoadError> {
     let invalid = |error: wasmtime::Error| LoadError::Invalid(format!("{error:#}"));

@@ -27,7 +27,7 @@ fn the_stories_below_end_as_they_do_when_every_sentence_is_another() {
         .output()
         .unwrap();
     let told = String::from_utf8_lossy(&stories.stdout);
-    assert!(stories.status.success() && told.contains("3 passed"), "{told}\n{}", String::from_utf8_lossy(&stories.stderr));
+    assert!(stories.status.success() && told.contains("4 passed"), "{told}\n{}", String::from_utf8_lossy(&stories.stderr));
 }
 
 #[tokio::test]
@@ -82,4 +82,16 @@ async fn told_heartbeats_are_known_by_what_began_the_turn() {
     let frames = client.turn().await;
     let task: &Value = &of_type(&frames, "task")["task"];
     assert_eq!((&frames[0]["origin"], &task["status"]), (&json!("task"), &json!("done")));
+}
+
+#[tokio::test]
+async fn told_a_no_is_known_by_its_kind_to_the_model_that_is_code() {
+    in_other_words();
+    let app = TestApp::tour().await;
+    let mut client = app.connect().await;
+    client.send(json!({"type": "message", "content": "add buy milk", "profile": "lea"})).await;
+    let asking = client.asked().await;
+    client.deny(&asking).await;
+    assert_eq!(of_type(&client.turn().await, "assistant")["content"], "All right, I leave it as it is.");
+    assert_eq!(app.count("SELECT count(*) FROM tasks").await, 0);
 }

@@ -9,7 +9,8 @@ use futures::future::BoxFuture;
 use level3::clock::{Clock, SystemRandom};
 use level3::domain::{
     AnswersTo, Audience, CallRequest, CallsPerStep, Coaching, Context, DEFAULT_PROFILE, DecidingWords, Draft, Effect,
-    FailureWords, Grants, McpDefinition, McpTransport, Outcome, Profile, SourceLanguage, TasksShown, ToolSpec, Toolset, UserRole,
+    FailureWords, Grants, McpDefinition, McpTransport, Outcome, Profile, Rule, SourceLanguage, TasksShown, ToolSpec, Toolset,
+    UserRole,
 };
 use level3::egress::{self, Egress, SystemResolver};
 use level3::mcp::{self, Mcp};
@@ -219,6 +220,33 @@ async fn a_builder_has_no_tool_of_a_sealed_profile_and_takes_no_name_of_one() {
     let ran = house.ran(&builder(), &[("look_here", json!({})), ("write_capability", written)]).await;
     assert_eq!(ran[0].0.as_deref(), Some("unknown_tool"), "{}", ran[0].1);
     assert_eq!(ran[1].0.as_deref(), Some("invalid_name"), "{}", ran[1].1);
+    house.store.close().await;
+}
+
+#[tokio::test]
+async fn no_rule_makes_a_tool_for_a_sealed_profile() {
+    let house = House::start().await;
+    let sealed = profile(&["look_here"]);
+    for tool in ["relay", "restart", "say_there", "execute_sql"] {
+        // The law judges by the policy of the conversation's profile, which is the builder's here.
+        for profile in [DEFAULT_PROFILE, sealed.name] {
+            house.store.set_tool_rule(profile, tool, Some(Rule::Always), house.app.now()).await.unwrap();
+        }
+    }
+    let catalogue = house.store.catalogue(None).await.unwrap();
+    let of_builder = house.tools.offered(&builder(), &catalogue);
+    assert!(of_builder.names().contains(&"relay"), "the rule counts for whom the tool exists");
+    assert_eq!(house.tools.offered(&sealed, &catalogue).names(), ["look_here"]);
+    let attacks = [
+        ("relay", json!({"action": "create", "objective": "o", "contact": "+491701234567", "todos": []})),
+        ("restart", json!({"mode": "full"})),
+        ("say_there", json!({})),
+        ("execute_sql", json!({"query": "CREATE TABLE t (n int)"})),
+    ];
+    for (refusal, told) in house.ran(&sealed, &attacks).await {
+        assert_eq!(refusal.as_deref(), Some("unknown_tool"), "{told}");
+    }
+    assert_eq!(house.app.count("SELECT count(*) FROM relay_instances").await, 0);
     house.store.close().await;
 }
 

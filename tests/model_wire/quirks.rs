@@ -17,8 +17,8 @@ fn conversation() -> Vec<Entry> {
         Entry::User("Look twice.".into()),
         Entry::User("At once.".into()),
         Entry::Assistant { content: String::new(), calls: vec![call("call_1"), call("call_2")] },
-        Entry::Tool { call_id: "call_1".into(), content: String::new() },
-        Entry::Tool { call_id: "call_2".into(), content: "2".into() },
+        Entry::Tool { call_id: "call_1".into(), content: String::new(), refusal: None },
+        Entry::Tool { call_id: "call_2".into(), content: "2".into(), refusal: None },
         Entry::System("What is new.".into()),
         Entry::User("[controller] Go on.".into()),
     ]

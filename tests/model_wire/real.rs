@@ -45,7 +45,7 @@ async fn a_real_model_calls_a_tool_and_goes_on_from_its_result() {
     assert!(answer.usage.is_some() && !model.info().name.is_empty());
     let call_id = answer.calls[0].id.clone();
     entries.push(Entry::Assistant { content: answer.content, calls: answer.calls });
-    entries.push(Entry::Tool { call_id, content: r#"[{"count": 4711}]"#.into() });
+    entries.push(Entry::Tool { call_id, content: r#"[{"count": 4711}]"#.into(), refusal: None });
     // A small model likes to repeat its call; what counts here is that the server takes the history.
     says(&model, entries.clone()).await;
     // Without tools there is nothing left but to answer.

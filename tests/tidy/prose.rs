@@ -1,4 +1,4 @@
-//! Plain English in comments, as `docs/style.md` asks for it: no sentence hides its
+//! Plain English in comments and documents, as `docs/style.md` asks for it: no sentence hides its
 //! actor behind `What`, `Who`, `Where` or `Whether`.
 
 use super::files::{Finding, Source};
@@ -8,12 +8,28 @@ const REFUSED: [&str; 6] = ["What", "Whoever", "Who", "Whatever", "Where", "Whet
 
 /// Sentences in comments that begin with one of the refused words.
 pub fn openings(file: &Source) -> Vec<Finding> {
+    found(file, file.text.lines().map(comment))
+}
+
+/// The same in a document. Headings and tables are no sentences.
+pub fn document(file: &Source) -> Vec<Finding> {
+    let mut is_code = false;
+    let sentences = file.text.lines().map(|line| {
+        let line = line.trim();
+        is_code ^= line.starts_with("```");
+        Some(if is_code || !line.starts_with(['#', '|']) { line } else { "" })
+    });
+    found(file, sentences)
+}
+
+/// The findings in the lines of a file; `None` for a line without prose.
+fn found<'a>(file: &Source, lines: impl Iterator<Item = Option<&'a str>>) -> Vec<Finding> {
     let mut findings = Vec::new();
     // True while the next word begins a sentence; a comment goes on over lines.
     let mut begins = true;
     let mut is_code = false;
-    for (number, line) in file.text.lines().enumerate() {
-        let Some(comment) = comment(line) else {
+    for (number, line) in lines.enumerate() {
+        let Some(comment) = line else {
             (begins, is_code) = (true, false);
             continue;
         };
@@ -93,5 +109,16 @@ fn the_words_elsewhere_are_no_finding() {
         "struct What;\nimpl Who for What {}",
     ] {
         assert_eq!(openings(&Source::sample("src/a.rs", text)), [], "{text}");
+    }
+}
+
+#[test]
+fn a_document_is_read_without_its_headings_tables_and_samples() {
+    let found = |text: &str| document(&Source::sample("docs/a.md", text)).len();
+    for text in ["What it is.", "One sentence.\nWhere it is.", "* Who asks.", "```sh\n# What it does.\n```\nWhoever asks."] {
+        assert_eq!(found(text), 1, "{text}");
+    }
+    for text in ["## What it is", "| What | Where |", "```sh\n# What it does.\n```", "A sentence that says\nWhat it is."] {
+        assert_eq!(found(text), 0, "{text}");
     }
 }

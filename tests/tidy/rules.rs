@@ -158,18 +158,35 @@ impl<'ast> Visit<'ast> for Permits {
 }
 
 /// The name of a tool that every builder begins with, in any text outside the file of names and the
-/// coach, which helps models to call it. `restart` is an effect and a word of persons, too: it counts if
-/// it is the whole text, and not in the files of that effect and of those persons' words.
+/// coach, which helps models to call it. The name of a tool that only some profiles have counts if it is
+/// the whole text. `restart` is an effect and a word of persons, too: it counts if it is the whole text,
+/// and not in the files of that effect and of those persons' words.
 pub fn tool_names(file: &Source) -> Vec<Finding> {
     const MAY: [&str; 2] = ["src/domain/names.rs", "src/coach/"];
     const NAMES: [&str; 3] = ["execute_sql", "write_capability", "manage_tasks"];
+    const NAMED_ONLY: [&str; 12] = [
+        "create_script",
+        "end_conversation",
+        "execute_script",
+        "list_scripts",
+        "mark_todo_item",
+        "place_call",
+        "request_human_intervention",
+        "schedule_next_heartbeat",
+        "send_message",
+        "take_screenshot",
+        "update_global_context",
+        "update_script",
+    ];
     const OTHER_RESTARTS: [&str; 2] = ["src/domain/policy.rs", "src/model/tour/script.rs"];
     if MAY.iter().any(|place| file.path.starts_with(place)) {
         return Vec::new();
     }
     let names_one = |text: &str| {
         let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
-        words.any(|word| NAMES.contains(&word)) || text == "restart" && !OTHER_RESTARTS.contains(&file.path.as_str())
+        words.any(|word| NAMES.contains(&word))
+            || NAMED_ONLY.contains(&text)
+            || text == "restart" && !OTHER_RESTARTS.contains(&file.path.as_str())
     };
     let is_name = |all: &[TokenTree], at: usize| match &all[at] {
         TokenTree::Literal(literal) => tokens::text(literal).is_some_and(|text| names_one(&text)),

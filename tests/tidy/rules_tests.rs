@@ -46,6 +46,8 @@ fn a_tool_known_by_its_name_is_found() {
     finds(tool_names, "src/http/mod.rs", &samples);
     finds(tool_names, "src/tools/kernel/execute_sql.rs", &samples);
     finds(tool_names, "src/agent/mod.rs", &samples);
+    finds(tool_names, "src/profiles/contact.rs", &["const A: &[&str] = &[\"send_message\"];"]);
+    passes(tool_names, "src/store/relay/deeds.rs", &["fn a() { say(\"call `send_message` first\") }"]);
     passes(tool_names, "src/coach/idle.rs", &samples);
     passes(
         tool_names,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::InstanceState as S;
 use super::*;
+use crate::domain::machine::Machine;
 
 /// The arrows of the document between two states; `cancel` and an error that cannot be mended are both one from ACTIVE to FAILED.
 const ARROWS: [(S, S, &str); 35] = [

@@ -10,7 +10,7 @@ fn asked(id: &str, name: &str, arguments: &str) -> Entry {
 }
 
 fn came(id: &str, content: &str) -> Entry {
-    Entry::Tool { call_id: id.into(), content: content.into() }
+    Entry::Tool { call_id: id.into(), content: content.into(), refusal: None }
 }
 
 /// The body as it is sent.

@@ -5,11 +5,7 @@ use serde_json::{Value, json};
 
 use super::look::Scene;
 use super::script::TourAnswer;
-
-/// The tool that only this agent has.
-pub(super) const END: &str = "end_conversation";
-const SEND: &str = "send_message";
-const MARK: &str = "mark_todo_item";
+use crate::domain::{END_CONVERSATION, MARK_TODO_ITEM, SEND_MESSAGE};
 
 /// The next thing that the agent does.
 pub(super) fn say(scene: &Scene) -> TourAnswer {
@@ -21,12 +17,12 @@ pub(super) fn say(scene: &Scene) -> TourAnswer {
     let acts = match scene.input {
         words if words.starts_with("[relay] The contact has written") => answered(&open),
         words if words.starts_with("[relay] The contact has not answered") => {
-            vec![(SEND, json!({ "text": "A short reminder: I would be glad of an answer." }))]
+            vec![(SEND_MESSAGE, json!({ "text": "A short reminder: I would be glad of an answer." }))]
         }
         _ => {
             let first = open.first().map(|(_, words)| format!(" First: {words}")).unwrap_or_default();
             let objective = objective(scene.system());
-            vec![(SEND, json!({ "text": format!("Hello! I write to you about this: {objective}.{first}") }))]
+            vec![(SEND_MESSAGE, json!({ "text": format!("Hello! I write to you about this: {objective}.{first}") }))]
         }
     };
     let calls = acts.iter().enumerate().map(|(nth, (tool, arguments))| scene.call(nth, tool, arguments)).collect();
@@ -37,13 +33,13 @@ pub(super) fn say(scene: &Scene) -> TourAnswer {
 fn answered(open: &[(i64, &str)]) -> Vec<(&'static str, Value)> {
     let mut acts = Vec::new();
     if let Some((id, _)) = open.first() {
-        acts.push((MARK, json!({ "todo_id": id, "status": "done" })));
+        acts.push((MARK_TODO_ITEM, json!({ "todo_id": id, "status": "done" })));
     }
     match open.get(1) {
-        Some((_, next)) => acts.push((SEND, json!({ "text": format!("Thank you. Next: {next}") }))),
+        Some((_, next)) => acts.push((SEND_MESSAGE, json!({ "text": format!("Thank you. Next: {next}") }))),
         None => {
-            acts.push((SEND, json!({ "text": "Thank you, that is all. Goodbye!" })));
-            acts.push((END, json!({ "reason": "every to-do is done" })));
+            acts.push((SEND_MESSAGE, json!({ "text": "Thank you, that is all. Goodbye!" })));
+            acts.push((END_CONVERSATION, json!({ "reason": "every to-do is done" })));
         }
     }
     acts

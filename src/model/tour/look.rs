@@ -4,7 +4,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::domain::CallRequest;
+use crate::domain::{CallRequest, RefusalCode};
 use crate::model::{Entry, Request};
 
 /// A tool call of this turn with its result.
@@ -12,6 +12,21 @@ pub(super) struct PastCall<'a> {
     pub(super) call: &'a CallRequest,
     /// `None` when no result is recorded.
     pub(super) result: Option<&'a str>,
+    /// The kind of refusal, if it is one.
+    pub(super) refusal: Option<RefusalCode>,
+}
+
+impl<'a> PastCall<'a> {
+    fn open(call: &'a CallRequest) -> Self {
+        Self { call, result: None, refusal: None }
+    }
+
+    /// True when it did not do its work: it was refused, or its result is an object that tells of an error.
+    pub(super) fn failed(&self) -> bool {
+        let told = self.result.and_then(|result| serde_json::from_str::<Value>(result).ok()).unwrap_or_default();
+        let has_error = told.get("error").is_some_and(|error| !error.is_null());
+        self.refusal.is_some() || has_error || told.get("ok") == Some(&Value::Bool(false))
+    }
 }
 
 /// A request as the tour sees it.
@@ -39,11 +54,11 @@ impl<'a> Scene<'a> {
         let mut done: Vec<PastCall> = Vec::new();
         for entry in entries.iter().skip(last.map_or(0, |last| last + 1)) {
             match entry {
-                Entry::Assistant { calls, .. } => done.extend(calls.iter().map(|call| PastCall { call, result: None })),
-                Entry::Tool { call_id, content } => {
+                Entry::Assistant { calls, .. } => done.extend(calls.iter().map(PastCall::open)),
+                Entry::Tool { call_id, content, refusal } => {
                     let open = done.iter_mut().rev().find(|done| done.call.id == *call_id && done.result.is_none());
                     if let Some(open) = open {
-                        open.result = Some(content);
+                        (open.result, open.refusal) = (Some(content.as_str()), *refusal);
                     }
                 }
                 Entry::System(_) | Entry::User(_) | Entry::UserWithImages { .. } => {}
@@ -111,18 +126,6 @@ pub(super) fn timed(text: &str) -> Option<(DateTime<Utc>, &str)> {
 fn time(entry: &Entry) -> Option<DateTime<Utc>> {
     let Entry::User(text) = entry else { return None };
     timed(text).map(|(time, _)| time)
-}
-
-/// True when a result tells of a failure. A result is text for a model; the tools answer failures with an `error` or in words
-/// that say what was refused.
-pub(super) fn failed(result: &str) -> bool {
-    if let Ok(Value::Object(object)) = serde_json::from_str(result) {
-        return object.get("error").is_some_and(|error| !error.is_null()) || object.get("ok") == Some(&Value::Bool(false));
-    }
-    let start = result.trim_start().to_lowercase();
-    ["error", "there is no ", "refused", "denied", "failed", "no result", "missing", "invalid"]
-        .iter()
-        .any(|word| start.starts_with(word))
 }
 
 /// A result short enough to quote in a sentence; of one with a message, the message.

@@ -16,8 +16,8 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::{Abilities, Answer, Model, ModelError, OnDelta, Request};
-use crate::domain::ModelInfo;
 use crate::domain::todo::{BREAKDOWN_PROMPT, TodoFunction};
+use crate::domain::{END_CONVERSATION, ModelInfo};
 
 /// The built-in model that is none.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,7 +46,7 @@ pub fn reply(request: &Request) -> Answer {
     let said = match scene.system() {
         BREAKDOWN_PROMPT => script::TourAnswer { text: broken_down(scene.input), calls: Vec::new() },
         _ if scene.offers(TodoFunction::CreateTask.as_str()) => talk::say(&scene),
-        _ if scene.offers(contact::END) => contact::say(&scene),
+        _ if scene.offers(END_CONVERSATION) => contact::say(&scene),
         _ => script::say(&scene),
     };
     Answer {

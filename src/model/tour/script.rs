@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::look::{Scene, failed, quoted, task_numbers};
+use super::look::{PastCall, Scene, quoted, task_numbers};
 use super::stage::{CAPABILITY, Stage, task_of};
 use crate::domain::{CallRequest, MANAGE_TASKS};
 
@@ -106,7 +106,7 @@ fn heartbeat(scene: &Scene) -> TourAnswer {
             done.call.name == TOOL && arguments["action"] == action
         })
     };
-    let reports: Vec<_> = with_action("complete").map(|done| completed(&done.call.arguments, done.result)).collect();
+    let reports: Vec<_> = with_action("complete").map(completed).collect();
     if !reports.is_empty() {
         return TourAnswer::text(format!("The heartbeat woke me. {}", reports.join(" ")));
     }
@@ -132,12 +132,12 @@ fn heartbeat(scene: &Scene) -> TourAnswer {
     TourAnswer { text: "The heartbeat woke me: something is due. I take care of it.".into(), calls }
 }
 
-fn completed(arguments: &str, result: Option<&str>) -> String {
-    let id = serde_json::from_str::<Value>(arguments).unwrap_or_default()["id"].clone();
-    let Some(result) = result else { return format!("No result of completing task #{id} is recorded.") };
+fn completed(done: &PastCall) -> String {
+    let id = serde_json::from_str::<Value>(&done.call.arguments).unwrap_or_default()["id"].clone();
+    let Some(result) = done.result else { return format!("No result of completing task #{id} is recorded.") };
     let parsed = serde_json::from_str::<Value>(result).unwrap_or_default();
     match task_of(&parsed) {
-        Some(task) if !failed(result) && task["status"] == "done" => {
+        Some(task) if !done.failed() && task["status"] == "done" => {
             format!("Task #{id}, “{}”, was due and is done.", task["title"].as_str().unwrap_or_default())
         }
         _ => format!("Completing task #{id} did not work; the answer was {}.", quoted(result)),

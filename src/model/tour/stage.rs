@@ -3,7 +3,7 @@
 use chrono::{DateTime, SecondsFormat};
 use serde_json::{Value, json};
 
-use super::look::{PastCall, Scene, failed, quoted};
+use super::look::{PastCall, Scene, quoted};
 use super::rows;
 use super::wish::Wish;
 use crate::domain::{CallRequest, EXECUTE_SQL, MANAGE_TASKS, RESTART, WRITE_CAPABILITY};
@@ -94,7 +94,7 @@ impl Stage {
         let Some(result) = done.result else {
             return (format!("No result of `{tool}` is recorded, so I cannot say what came of it."), false);
         };
-        if failed(result) {
+        if done.failed() {
             return (format!("`{tool}` failed. It said: {}.", quoted(result)), false);
         }
         let parsed = serde_json::from_str::<Value>(result).unwrap_or_else(|_| result.into());

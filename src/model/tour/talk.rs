@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::look::{Scene, timed};
 use super::script::TourAnswer;
+use crate::domain::RefusalCode;
 use crate::domain::todo::TodoFunction;
 
 /// Stands before words that a person said into a turn.
@@ -38,7 +39,7 @@ const SENTENCES: [&str; 21] = [
 /// The next thing that Lea or Law says or does.
 pub(super) fn say(scene: &Scene) -> TourAnswer {
     if let Some(done) = scene.done.last() {
-        let text = done.result.map_or_else(|| "Nothing is recorded of that.".to_owned(), told);
+        let text = done.result.map_or_else(|| "Nothing is recorded of that.".to_owned(), |result| told(result, done.refusal));
         return TourAnswer { text, calls: Vec::new() };
     }
     let input = scene.input.strip_prefix(SAID_INTO).map_or(scene.input, |said| timed(said).map_or(said, |(_, said)| said));
@@ -51,13 +52,14 @@ pub(super) fn say(scene: &Scene) -> TourAnswer {
 }
 
 /// The words about a result.
-fn told(result: &str) -> String {
-    match serde_json::from_str::<Value>(result) {
-        Ok(told) if told["message"].is_string() => told["message"].as_str().unwrap_or_default().to_owned(),
-        _ if result.starts_with("The user refused") => "All right, I leave it as it is.".to_owned(),
-        _ if result.starts_with("Nobody decided") => "Nobody answered, so I left it as it is.".to_owned(),
-        _ => result.to_owned(),
+fn told(result: &str, refusal: Option<RefusalCode>) -> String {
+    match refusal {
+        Some(RefusalCode::Denied) => return "All right, I leave it as it is.".to_owned(),
+        Some(RefusalCode::Expired) => return "Nobody answered, so I left it as it is.".to_owned(),
+        _ => {}
     }
+    let told = serde_json::from_str::<Value>(result).unwrap_or_default();
+    told["message"].as_str().unwrap_or(result).to_owned()
 }
 
 /// The sentences it knows.

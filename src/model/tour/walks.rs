@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::reply;
-use crate::domain::ToolSpec;
+use crate::domain::{RefusalCode, ToolSpec};
 use crate::model::{Answer, Entry, Request};
 
 /// A conversation that grows as the agent would make it grow.
@@ -34,12 +34,17 @@ impl Talk {
 
     /// The one call it asks for now, as tool and arguments; then its result.
     fn asks(&mut self, result: &str) -> (String, Value) {
+        self.is_told(result, None)
+    }
+
+    /// The same with the kind of refusal that the result is, if it is one.
+    fn is_told(&mut self, result: &str, refusal: Option<RefusalCode>) -> (String, Value) {
         let Answer { content, calls, finish_reason, .. } = self.answer();
         assert_eq!((calls.len(), finish_reason.as_str()), (1, "tool_calls"), "{content}");
         let (name, arguments) = (calls[0].name.clone(), serde_json::from_str(&calls[0].arguments).unwrap());
         let call_id = calls[0].id.clone();
         self.0.entries.push(Entry::Assistant { content, calls });
-        self.0.entries.push(Entry::Tool { call_id, content: result.into() });
+        self.0.entries.push(Entry::Tool { call_id, content: result.into(), refusal });
         (name, arguments)
     }
 
@@ -111,12 +116,13 @@ fn a_build_that_left_no_tool_is_not_called_a_success() {
 
 #[test]
 fn a_wrong_result_of_a_call_is_told_as_it_is() {
-    for (result, told) in
-        [("banana", "gave no Roman numeral, but `banana`"), ("error: out of fuel", "failed. It said: `error: out of fuel`")]
-    {
+    for (result, refusal, told) in [
+        ("banana", None, "gave no Roman numeral, but `banana`"),
+        ("out of fuel", Some(RefusalCode::LimitExceeded), "failed. It said: `out of fuel`"),
+    ] {
         let mut talk = Talk::about("roman 5");
         talk.offer("roman_numeral");
-        talk.asks(result);
+        talk.is_told(result, refusal);
         assert!(talk.ends().contains(told), "{}", talk.ends());
     }
 }
@@ -162,7 +168,7 @@ fn a_heartbeat_completes_the_tasks_it_names_and_reports_each() {
     let ids: Vec<_> = answer.calls.iter().map(|call| call.id.clone()).collect();
     talk.0.entries.push(Entry::Assistant { content: answer.content, calls: answer.calls });
     for (call_id, content) in ids.into_iter().zip(results) {
-        talk.0.entries.push(Entry::Tool { call_id, content: content.into() });
+        talk.0.entries.push(Entry::Tool { call_id, content: content.into(), refusal: None });
     }
     let text = talk.ends();
     assert!(text.contains("Task #4, “stretch”, was due and is done."), "{text}");

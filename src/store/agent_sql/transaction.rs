@@ -90,7 +90,8 @@ impl Store {
                 return Err(failure);
             }
         };
-        let account = self.account(begun, columns, total);
+        let has_begun = matches!(&seal, Seal::Call(end) if end.has_begun());
+        let account = CallAccount { begun: has_begun, ..self.account(begun, columns, total) };
         let Some(end) = self.seal(lease, &seal, &transaction, (&result, &account), now) else {
             sqlx::raw_sql("ROLLBACK").execute(&mut **connection).await.map_err(|error| describe(error, "", 0))?;
             running.backend = None;

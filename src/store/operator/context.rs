@@ -32,11 +32,12 @@ impl Store {
     pub async fn set_operator_context(
         &self,
         conversation: ConversationId,
-        given: (i32, Value),
+        version: i32,
+        document: Value,
         now: DateTime<Utc>,
     ) -> Result<Result<GlobalContext, ContextRefused>, StoreError> {
         let mut unit = self.begin(now).await?;
-        let changed = unit.change_context(conversation, given).await?;
+        let changed = unit.change_context(conversation, version, document).await?;
         if changed.is_ok() {
             unit.commit().await?;
         }
@@ -53,15 +54,17 @@ impl Unit {
         &mut self,
         _: &Permit,
         conversation: ConversationId,
-        given: (i32, Value),
+        version: i32,
+        document: Value,
     ) -> Result<Result<GlobalContext, ContextRefused>, StoreError> {
-        self.change_context(conversation, given).await
+        self.change_context(conversation, version, document).await
     }
 
     async fn change_context(
         &mut self,
         conversation: ConversationId,
-        (version, mut document): (i32, Value),
+        version: i32,
+        mut document: Value,
     ) -> Result<Result<GlobalContext, ContextRefused>, StoreError> {
         // A secret's value is hidden before it is kept, as in any text, also if it is a number.
         self.scrubber.clean_json(&mut document);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::domain::operator::fits;
-use crate::domain::{Effect, Outcome, Refusal, ToolSpec};
+use crate::domain::{Effect, Outcome, Refusal, ToolSpec, UPDATE_GLOBAL_CONTEXT};
 use crate::store::StoreError;
 use crate::tools::kit::Kit;
 use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Tool, ToolError, at_once, read, spec};
@@ -29,7 +29,7 @@ pub(super) struct UpdateGlobalContext;
 
 impl Tool for UpdateGlobalContext {
     fn spec(&self) -> ToolSpec {
-        spec::<UpdateContext>("update_global_context", DESCRIPTION)
+        spec::<UpdateContext>(UPDATE_GLOBAL_CONTEXT, DESCRIPTION)
     }
 
     fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
@@ -52,7 +52,7 @@ impl Act for UpdateContext {
         async move {
             let Self { version, document } = *self;
             let mut unit = doing.kit().store.begin(doing.now).await?;
-            let changed = unit.write_context(doing.permit, doing.lease.conversation, (version, document)).await?;
+            let changed = unit.write_context(doing.permit, doing.lease.conversation, version, document).await?;
             Ok(match changed {
                 Ok(context) => Executed::Within(unit, Outcome::ok(json!({ "version": context.version }).to_string())),
                 Err(refused) => Executed::Outcome(Outcome::failed(format!("Nothing was written: {refused}"))),

@@ -8,7 +8,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::domain::{CapabilityVersion, Effect, Outcome, Refusal, RefusalCode, ToolSpec, UPDATE_SCRIPT};
+use crate::domain::{
+    CREATE_SCRIPT, CapabilityVersion, EXECUTE_SCRIPT, Effect, LIST_SCRIPTS, Outcome, Refusal, RefusalCode, ToolSpec,
+    UPDATE_SCRIPT,
+};
 use crate::store::{Catalogue, StoreError};
 use crate::tools::capability;
 use crate::tools::kernel::WriteCapability;
@@ -42,7 +45,7 @@ struct ScriptList(Value);
 
 impl Tool for ListScripts {
     fn spec(&self) -> ToolSpec {
-        spec::<NoArguments>("list_scripts", LIST)
+        spec::<NoArguments>(LIST_SCRIPTS, LIST)
     }
 
     fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
@@ -86,7 +89,7 @@ struct ScriptCall {
 
 impl Tool for ExecuteScript {
     fn spec(&self) -> ToolSpec {
-        spec::<Execution>("execute_script", EXECUTE)
+        spec::<Execution>(EXECUTE_SCRIPT, EXECUTE)
     }
 
     fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
@@ -128,7 +131,7 @@ impl Act for ScriptCall {
 
 impl Tool for CreateScript {
     fn spec(&self) -> ToolSpec {
-        ToolSpec { name: "create_script".to_owned(), description: CREATE.to_owned(), ..WriteCapability.spec() }
+        ToolSpec { name: CREATE_SCRIPT.to_owned(), description: CREATE.to_owned(), ..WriteCapability.spec() }
     }
 
     fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
@@ -138,7 +141,7 @@ impl Tool for CreateScript {
                 let near = nearest(&name, asked.catalogue, |other| other != name);
                 let near = near.map_or_else(String::new, |near| format!(" The nearest other one is `{near}`."));
                 let told = format!(
-                    "there is a script `{name}` already: run it with execute_script, replace it with {UPDATE_SCRIPT}, or choose \
+                    "there is a script `{name}` already: run it with {EXECUTE_SCRIPT}, replace it with {UPDATE_SCRIPT}, or choose \
                      another name.{near}"
                 );
                 return Err(Refusal::new(RefusalCode::Taken, told).into());
@@ -181,7 +184,7 @@ fn named(arguments: &Value) -> String {
 fn unknown(name: &str, catalogue: &Catalogue) -> Refusal {
     let near = match nearest(name, catalogue, |_| true) {
         Some(near) => format!("the nearest name is `{near}`; if that is the one, use exactly this name"),
-        None => "there is no script yet; create_script makes one".to_owned(),
+        None => format!("there is no script yet; {CREATE_SCRIPT} makes one"),
     };
     Refusal::new(RefusalCode::NotFound, format!("there is no script `{name}`: {near}"))
 }

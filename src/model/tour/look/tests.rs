@@ -10,12 +10,15 @@ fn a_heartbeat_names_tasks_in_lines_of_their_own_and_not_in_titles() {
 }
 
 #[test]
-fn failures_are_told_from_results() {
-    for failure in [r#"{"error":"syntax_error","line":1}"#, "error: no", "There is no tool `x`.", "Refused: no"] {
-        assert!(failed(failure), "{failure}");
+fn failures_are_told_from_results_and_kinds_of_refusals_and_never_from_words() {
+    let call = CallRequest { id: "a".into(), name: "x".into(), arguments: "{}".into() };
+    let failed = |result: &'static str, refusal| PastCall { call: &call, result: Some(result), refusal }.failed();
+    for failure in [r#"{"error":"syntax_error","line":1}"#, r#"{"ok":false}"#] {
+        assert!(failed(failure, None), "{failure}");
     }
-    for result in ["MMXXVI", r#"{"id":1,"title":"errors"}"#, r#"{"error":null,"x":1}"#, "[]", "\"error\""] {
-        assert!(!failed(result), "{result}");
+    for result in ["MMXXVI", r#"{"id":1,"title":"errors"}"#, r#"{"error":null,"x":1}"#, "[]", "\"error\"", "There is no way."] {
+        assert!(!failed(result, None), "{result}");
+        assert!(failed(result, Some(RefusalCode::Forbidden)), "{result}");
     }
 }
 

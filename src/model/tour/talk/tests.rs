@@ -59,12 +59,19 @@ fn names_numbers_and_times_are_taken_out_of_a_sentence() {
 #[test]
 fn it_says_what_the_result_says_and_answers_words_said_into_the_turn() {
     let call = CallRequest { id: "tour_1".into(), name: "createTask".into(), arguments: "{}".into() };
-    let result = |content: &str| Entry::Tool { call_id: "tour_1".into(), content: content.into() };
+    let result = |content: &str| Entry::Tool { call_id: "tour_1".into(), content: content.into(), refusal: None };
+    let refused = |code| Entry::Tool { call_id: "tour_1".into(), content: "In words.".into(), refusal: Some(code) };
     let asked = Entry::Assistant { content: String::new(), calls: vec![call] };
     let mut entries = vec![said("add milk"), asked, result(r#"{"success":true,"message":"Created the task “milk”."}"#)];
     assert_eq!(reply(&request(entries.clone())).content, "Created the task “milk”.");
-    entries[2] = result("The user refused this. Do not try it again in another way; ask what they want instead.");
-    assert_eq!(reply(&request(entries.clone())).content, "All right, I leave it as it is.");
+    for (code, told) in [
+        (RefusalCode::Expired, "Nobody answered, so I left it as it is."),
+        (RefusalCode::Forbidden, "In words."),
+        (RefusalCode::Denied, "All right, I leave it as it is."),
+    ] {
+        entries[2] = refused(code);
+        assert_eq!(reply(&request(entries.clone())).content, told);
+    }
     entries.push(Entry::User("[said while you work on this] [2026-11-20T08:31:00Z] add lunch".into()));
     assert_eq!(reply(&request(entries)).calls[0].arguments, r#"{"confirmed":false,"description":"lunch"}"#);
 }
