@@ -116,7 +116,7 @@ fn stopped_at(exceeded: governor::Exceeded, operates: bool) -> String {
 pub(super) fn shown_to(profile: &Profile, limits: TurnLimits) -> (usize, bool, bool) {
     match profile.context {
         Context::Conversation { history, summaries } => (history.unwrap_or(limits.history), true, summaries),
-        Context::Snapshot(_) | Context::Transcript => (0, false, false),
+        Context::Snapshot(_) | Context::Transcript | Context::Worker => (0, false, false),
     }
 }
 

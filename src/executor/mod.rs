@@ -73,7 +73,7 @@ pub struct RunningTurn<'a> {
 
 impl RunningTurn<'_> {
     /// Takes the calls of the step that was just stored.
-    pub fn asked_for(&mut self, StoredStep { calls, catalogue, over: _ }: StoredStep) {
+    pub fn asked_for(&mut self, StoredStep { calls, catalogue, over: _, sequences: _ }: StoredStep) {
         (self.open, self.made, self.seen) = (calls, 0, catalogue);
     }
 

@@ -38,8 +38,8 @@ use connections::Connections;
 
 pub use agent_sql::{AgentLogin, AgentSql, Gate, RowLimits, SqlEnd};
 pub use campaigns::{
-    CampaignDeed, CampaignError, CampaignFold, CampaignLog, CampaignOrder, CycleCame, CycleLook, DoneOutside, LastCall,
-    LogLineOfCampaign, NewCampaign, NewCampaignTask,
+    CampaignDeed, CampaignError, CampaignFold, CampaignLog, CampaignOrder, CycleCame, CycleInHand, DoneOutside, HeldCycle,
+    LastCall, LogLineOfCampaign, NewCampaign, NewCampaignTask, WholeCampaign,
 };
 pub use lease::Lease;
 pub use neighbours::{Hint, Neighbours};
@@ -106,6 +106,7 @@ pub struct Store {
     relay: RelaySettings,
     writing: Writing,
     meters: Meters,
+    handed: campaigns::HandedOn,
     catalogue: things::catalogue::Kept,
     places: Places,
     users_of: theirs::KnownUsers,

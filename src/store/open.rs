@@ -58,6 +58,7 @@ impl Store {
         Ok(Self {
             writing: Writing::default(),
             meters: Meters::default(),
+            handed: Default::default(),
             catalogue: Default::default(),
             places: Default::default(),
             users_of: Default::default(),

@@ -22,7 +22,13 @@ pub struct Unit {
     signals: Signals,
     pub(super) scrubber: Scrubber,
     pub(super) relay: RelaySettings,
-    records: Vec<EventRecord>,
+    pub(super) records: Vec<EventRecord>,
+    /// Facts of a campaign that are recorded together with the next ones of it.
+    pub(super) ahead: Vec<Event>,
+    /// False if no turn can be taken up because of it.
+    pub(super) wakes: bool,
+    /// Done when all is committed and announced, with the number of the last event.
+    pub(super) then: Option<Box<dyn FnOnce(i64) + Send + Sync>>,
 }
 
 /// The judgement of a call.
@@ -75,6 +81,11 @@ impl CallEnd<'_> {
         }
     }
 
+    /// True if its beginning is recorded as an event of its own.
+    pub(super) fn has_begun(&self) -> bool {
+        matches!(self.judged, Judgement::Permitted(permit) if permit.has_begun())
+    }
+
     /// The event that records it.
     pub(super) fn recorded(
         &self,
@@ -100,7 +111,8 @@ impl Store {
     /// If the database does not answer.
     pub async fn begin(&self, now: DateTime<Utc>) -> Result<Unit, StoreError> {
         let (signals, scrubber, relay) = (self.signals.clone(), self.scrubber.clone(), self.relay);
-        Ok(Unit { tx: self.pool.begin().await?, now, signals, scrubber, relay, records: Vec::new() })
+        let (records, ahead) = (Vec::new(), Vec::new());
+        Ok(Unit { tx: self.pool.begin().await?, now, signals, scrubber, relay, records, ahead, wakes: true, then: None })
     }
 }
 
@@ -132,17 +144,6 @@ impl Unit {
         .await?;
         self.take(rows, conversation)?;
         Ok(())
-    }
-
-    /// Writes facts into a conversation's stream, and gives them with their numbers.
-    pub(super) async fn append_told(
-        &mut self,
-        conversation: ConversationId,
-        events: &[Event],
-    ) -> Result<Vec<EventRecord>, StoreError> {
-        let before = self.records.len();
-        self.append_all(conversation, events).await?;
-        Ok(self.records[before..].to_vec())
     }
 
     /// Keeps the events that a statement recorded, to announce them after the commit.
@@ -192,11 +193,15 @@ impl Unit {
     }
 
     async fn commit_and_tell(self) -> Result<(), StoreError> {
-        let Self { tx, signals, records, .. } = self;
+        let Self { tx, signals, records, wakes, then, .. } = self;
         let doubt = Doubt::of(&signals);
         tx.commit().await?;
         die_after(&records)?;
-        signals.announce_all(records, true);
+        let last = records.last().map_or(0, |record| record.sequence);
+        signals.announce_all(records, wakes);
+        if let Some(then) = then {
+            then(last);
+        }
         doubt.dispelled();
         Ok(())
     }

@@ -1,15 +1,18 @@
 //! The model request of a cycle: the rules, the snapshot, the eight tools. All of it follows from the state and the time.
 
+use std::sync::LazyLock;
+
 use chrono::{DateTime, Utc};
 use serde_json::json;
 
-use crate::domain::ToolSpec;
 use crate::domain::campaign::proposal::{
     AnalyzeLeads, ExecuteTool, GenerateMessage, NoOp, PersistArtifact, ProposeTask, RequestUserInput, SelectNextTask,
 };
-use crate::domain::campaign::snapshot::snapshot_in;
+use crate::domain::campaign::script::BoundArtifact;
+use crate::domain::campaign::snapshot::{files_shown, snapshot_in};
 use crate::domain::campaign::words::ProgramWords;
 use crate::domain::campaign::{CampaignState, KINDS, sha256};
+use crate::domain::{SharedSpec, ToolSpec};
 use crate::model::{Entry, Request};
 use crate::store::Meter;
 use crate::tools::spec;
@@ -24,6 +27,8 @@ pub(super) struct CycleRequest {
     pub(super) rules_sha256: String,
     /// sha256 of the request.
     pub(super) request_sha256: String,
+    /// The files that it shows.
+    pub(super) files: Vec<BoundArtifact>,
 }
 
 /// One of the eight tools.
@@ -49,9 +54,14 @@ pub(super) fn specs() -> Vec<ToolSpec> {
     KINDS.iter().map(|kind| spec_of(kind)).collect()
 }
 
+/// All eight as each request offers them, written once.
+static OFFERED: LazyLock<Vec<SharedSpec>> = LazyLock::new(|| specs().into_iter().map(Into::into).collect());
+/// The words of this program, made once.
+static WORDS: LazyLock<ProgramWords> = LazyLock::new(|| ProgramWords::of(json!(specs()).to_string()));
+
 /// The words of this program.
 pub(super) fn words() -> ProgramWords {
-    ProgramWords::of(json!(specs()).to_string())
+    WORDS.clone()
 }
 
 impl CycleRequest {
@@ -63,6 +73,7 @@ impl CycleRequest {
             state_sha256: state.sha256(),
             rules_sha256: sha256(words.rules.as_bytes()),
             request_sha256: sha256(request.as_bytes()),
+            files: files_shown(state, now),
             snapshot,
         }
     }
@@ -77,7 +88,7 @@ impl CycleRequest {
     ) -> Request {
         Request {
             entries: vec![Entry::System(words.rules.clone()), Entry::User(self.snapshot.clone())],
-            tools: specs().into_iter().map(Into::into).collect(),
+            tools: OFFERED.clone(),
             must_call: true,
             demanded_of_all: true,
             literal: false,

@@ -1,20 +1,21 @@
 //! One cycle: load, eligible, snapshot, ask, validate, execute, verify, go on. Nothing is kept from the cycle before, and no message is read.
 
+use chrono::{DateTime, Utc};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::Campaigns;
-use super::request::{CycleRequest, words};
+use super::request::CycleRequest;
 use crate::domain::campaign::judge::{Presence, eligible};
 use crate::domain::campaign::page::is_browser_tool;
 use crate::domain::campaign::proposal::{CampaignProposal, in_text};
-use crate::domain::campaign::{CampaignStatus, MOST_BAD_ANSWERS};
+use crate::domain::campaign::{CampaignState, CampaignStatus, MOST_BAD_ANSWERS};
 use crate::domain::{CallState, CampaignId, Origin, Refusal, RefusalCode};
 use crate::executor::{RunningTurn, Worked, Worker};
 use crate::facts::{CycleAsked, CycleWords};
 use crate::failpoint::{self, Point};
-use crate::store::{CampaignError, CycleCame, CycleLook, LastCall, Lease, NewStep, StoreError};
+use crate::store::{CampaignError, CycleCame, LastCall, Lease, NewStep, StoreError};
 
 /// The words for an answer without a proposal.
 const NO_PROPOSAL: &str = "your answer made no proposal; answer with exactly one call of one of the eight tools";
@@ -49,6 +50,7 @@ impl Worker for CampaignWorker {
             if lease.origin != Origin::Cycle {
                 return executor.close(lease, turn.steps + 1, "campaign", NOBODY_LISTENS).await;
             }
+            let _in_hand = executor.store.begin_cycle(lease);
             let time = executor.allowance(&turn);
             executor.within(time, lease, self.cycle(&mut turn, shutdown)).await
         }
@@ -62,7 +64,7 @@ impl CampaignWorker {
         // A step of before a crash, or of before an approval, goes first.
         let mut proposals = match turn.steps {
             0 => None,
-            _ => executor.store.look_at_cycle(lease).await?.unjudged.map(|(_, calls)| calls.len()),
+            _ => executor.store.unjudged_proposals(lease).await?,
         };
         loop {
             if let Some(many) = proposals
@@ -99,18 +101,23 @@ impl CampaignWorker {
         if let Some(worked) = executor.calls(turn, shutdown).await? {
             return Ok(Some(worked));
         }
-        let CycleLook { campaign, steps, unjudged } = executor.store.look_at_cycle(lease).await?;
-        turn.steps = steps;
-        let Some((step, calls)) = unjudged else { return Ok(None) };
-        match judged(&calls) {
-            Judged::Came(came) => self.end(turn, campaign, came).await.map(Some),
+        let mut unit = executor.store.begin(self.0.clock().now()).await?;
+        let held = unit.look_at_cycle(lease).await?;
+        turn.steps = held.steps;
+        let Some(step) = held.unjudged else { return Ok(None) };
+        let id = held.campaign;
+        match judged(&held.calls) {
+            Judged::Came(came) => {
+                executor.store.end_held_cycle(unit, held, lease, came, self.0.presence(id)).await?;
+                Ok(Some(Worked::Ended))
+            }
             Judged::Bad(why) => {
-                let refused = executor.store.refuse_proposal(lease, step, &why, self.0.clock().now()).await?;
+                let refused = unit.refuse_proposal(&held, lease, step, &why).await?;
                 if refused.bad_answers < MOST_BAD_ANSWERS {
                     return Ok(None);
                 }
                 let words = format!("{} bad answers; the last: {why}", refused.bad_answers);
-                self.end(turn, campaign, CycleCame { words, ..CycleCame::default() }).await.map(Some)
+                self.end(turn, id, CycleCame { words, ..CycleCame::default() }).await.map(Some)
             }
         }
     }
@@ -131,24 +138,15 @@ impl CampaignWorker {
         let id = state.campaign.id;
         failpoint::hit(Point::AfterLoad).map_err(StoreError::broken)?;
         let now = self.0.clock().now();
-        let presence = self.0.presence(id);
-        let idle = if state.campaign.status != CampaignStatus::Active {
-            Some(format!("the campaign is {}", state.campaign.status))
-        } else if presence == Presence::Away {
-            Some("nobody is there".to_owned())
-        } else if eligible(&state, now, presence).is_empty() {
-            Some("no task can be worked on".to_owned())
-        } else {
-            None
-        };
-        if let Some(words) = idle {
+        if let Some(words) = idle(&state, now, self.0.presence(id)) {
             let came = CycleCame { words: format!("No model was asked: {words}"), fruitful: true, ..CycleCame::default() };
+            store.hand_on(lease, state);
             return self.end(turn, id, came).await.map(Asked::Worked);
         }
         if let Some(words) = turn.law.used_up(turn.steps + 1) {
             return self.end(turn, id, CycleCame { words, ..CycleCame::default() }).await.map(Asked::Worked);
         }
-        let words = words();
+        let words = self.0.words(&state).await?;
         let request = CycleRequest::of(&state, now, &words);
         let asked = CycleAsked {
             turn: lease.turn,
@@ -157,14 +155,16 @@ impl CampaignWorker {
             state_sha256: request.state_sha256.clone(),
             rules_sha256: request.rules_sha256.clone(),
             request_sha256: request.request_sha256.clone(),
+            files: request.files.clone(),
         };
         let fingerprint = words.sha256();
         let told = (state.words.as_ref() != Some(&fingerprint)).then(|| CycleWords {
             turn: lease.turn,
-            sha256: fingerprint,
+            sha256: fingerprint.clone(),
             words: words.clone(),
         });
-        store.ask_in_cycle(lease, told, asked, now).await?;
+        let said = 1 + i64::from(told.is_some());
+        let upto = store.ask_in_cycle(lease, told, asked, now).await?;
         let (task, profiles) = &turn.law.models;
         let model = executor.models.chosen(task.as_deref(), profiles).await;
         let temperature = turn.law.profile.temperature;
@@ -194,6 +194,11 @@ impl CampaignWorker {
         };
         let stored = store.store_priced_step(lease, step, model.rate(&answer.model), self.0.clock().now()).await?;
         turn.steps += 1;
+        // Nothing has come into the stream since the state was read but the request and its answer, and neither changes it.
+        let alone = upto == state.sequence + said;
+        if let Some((_, sequence)) = stored.sequences.filter(|(first, _)| alone && *first == upto + 1) {
+            store.hand_on(lease, CampaignState { words: Some(fingerprint), sequence, ..state });
+        }
         let proposals = stored.calls.len();
         turn.asked_for(stored);
         Ok(Asked::Proposals(proposals))
@@ -202,8 +207,21 @@ impl CampaignWorker {
     /// Ends the cycle.
     async fn end(&self, turn: &RunningTurn<'_>, id: CampaignId, came: CycleCame) -> Result<Worked, StoreError> {
         let (store, now) = (self.0.store(), self.0.clock().now());
-        store.end_cycle(turn.lease, turn.steps, came, self.0.presence(id), now).await?;
+        store.end_cycle(turn.lease, came, self.0.presence(id), now).await?;
         Ok(Worked::Ended)
+    }
+}
+
+/// The reason why no model is asked; `None` if one is.
+fn idle(state: &CampaignState, now: DateTime<Utc>, presence: Presence) -> Option<String> {
+    if state.campaign.status != CampaignStatus::Active {
+        Some(format!("the campaign is {}", state.campaign.status))
+    } else if presence == Presence::Away {
+        Some("nobody is there".to_owned())
+    } else if eligible(state, now, presence).is_empty() {
+        Some("no task can be worked on".to_owned())
+    } else {
+        None
     }
 }
 
@@ -215,7 +233,7 @@ fn sentence(result: &str) -> String {
 
 /// Judges the last step by what came of its calls.
 fn judged(calls: &[LastCall]) -> Judged {
-    let [call] = calls else {
+    let [LastCall { made: call, result }] = calls else {
         return Judged::Bad(match calls.len() {
             0 => NO_PROPOSAL.to_owned(),
             many => format!("your answer made {many} proposals; make exactly one"),
@@ -226,7 +244,7 @@ fn judged(calls: &[LastCall]) -> Judged {
     // It could not begin, or nobody decided in time: the same may be proposed again.
     let begun = call.refusal.as_deref().is_none_or(|code| !is(code, &[RefusalCode::Gone, RefusalCode::Expired]));
     match (&call.refusal, call.state) {
-        (Some(code), _) if !ours(code) => Judged::Bad(sentence(&call.result)),
+        (Some(code), _) if !ours(code) => Judged::Bad(sentence(result)),
         _ => {
             let written = serde_json::from_str(&call.arguments).unwrap_or_default();
             let read = CampaignProposal::read(&call.name, &written).ok();
@@ -238,7 +256,7 @@ fn judged(calls: &[LastCall]) -> Judged {
             Judged::Came(CycleCame {
                 proposal: Some(call.name.clone()),
                 fingerprint: read.filter(|_| begun && !again).map(|proposal| proposal.fingerprint()),
-                words: format!("{} was {how}: {}", call.name, sentence(&call.result)),
+                words: format!("{} was {how}: {}", call.name, sentence(result)),
                 fruitful: done && !idle,
             })
         }

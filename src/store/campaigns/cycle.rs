@@ -1,15 +1,14 @@
 //! The transactions of a cycle: a request is about to be made, an answer was refused, the cycle ends and the next one is queued.
 
 use chrono::{DateTime, Utc};
-use serde::Deserialize;
 use serde_json::{Value, json};
 use sqlx::query_as;
-use sqlx::types::Json;
 
 use super::CampaignError;
+use super::loading::HeldCycle;
 use crate::domain::campaign::judge::{NextCycle, Presence, next};
 use crate::domain::campaign::{Campaign, CampaignInput, CampaignState, CampaignStatus, Carried, MOST_CARRIED};
-use crate::domain::{CallState, CampaignId, ConversationId, Machine, Origin, StepId, TurnInput, TurnState, shortened};
+use crate::domain::{CampaignId, ConversationId, Machine, Origin, StepId, TurnInput, TurnState, shortened};
 use crate::facts::{CycleAsked, CycleEnded, CycleWords, Event, ProposalRefused};
 use crate::failpoint::{self, Point};
 use crate::store::queue::turns::TurnEnd;
@@ -28,32 +27,6 @@ const CUT_OFF: &str =
 /// The most bytes of the words about a proposal that brought nothing.
 const MOST_FAULT: usize = 600;
 
-/// A call of a turn's last step.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct LastCall {
-    /// Its tool.
-    pub name: String,
-    /// Its arguments.
-    pub arguments: String,
-    /// Its state.
-    pub state: CallState,
-    /// The kind of refusal.
-    pub refusal: Option<String>,
-    /// The text of its outcome.
-    pub result: String,
-}
-
-/// A turn's last step, which nobody has judged yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CycleLook {
-    /// The campaign.
-    pub campaign: CampaignId,
-    /// The steps stored so far.
-    pub steps: i32,
-    /// The last step and its calls, if it was not judged yet.
-    pub unjudged: Option<(StepId, Vec<LastCall>)>,
-}
-
 /// The result of a cycle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CycleCame {
@@ -68,27 +41,18 @@ pub struct CycleCame {
 }
 
 impl Store {
-    /// Looks at the last step of a cycle's turn. No message is read: they may be gone.
+    /// The number of proposals of the last step of a cycle's turn, if there is one that nobody has judged yet.
     ///
     /// # Errors
-    /// If the database does not answer, or the conversation has no campaign.
-    pub async fn look_at_cycle(&self, lease: &Lease) -> Result<CycleLook, StoreError> {
-        let look = query_as::<_, (i64, Option<i64>, Option<i32>, Json<Vec<LastCall>>)>(
-            "SELECT c.id, CASE WHEN s.step_id > coalesce(c.judged_step, 0) THEN s.step_id END, s.number,
-                    (SELECT coalesce(json_agg(json_build_object('name', k.name, 'arguments', k.arguments, 'state', k.state, 'refusal', k.refusal,
-                                'result', CASE WHEN k.ended_at IS NULL THEN '' ELSE coalesce((
-                                    SELECT e.payload #>> '{outcome,result}' FROM events e
-                                    WHERE e.conversation_id = c.conversation_id AND e.kind = 'tool_call_ended'
-                                      AND e.payload -> 'call' = to_jsonb(k.tool_call_id) ORDER BY e.sequence DESC LIMIT 1), '') END)
-                                ORDER BY k.position), '[]') FROM tool_calls k WHERE k.step_id = s.step_id)
-             FROM campaigns c LEFT JOIN LATERAL (SELECT step_id, number FROM steps WHERE turn_id = $2 ORDER BY number DESC LIMIT 1) s ON TRUE
-             WHERE c.conversation_id = $1",
+    /// If the database does not answer.
+    pub async fn unjudged_proposals(&self, lease: &Lease) -> Result<Option<usize>, StoreError> {
+        let proposals = sqlx::query_scalar::<_, i64>(
+            "SELECT (SELECT count(*) FROM tool_calls k WHERE k.step_id = s.step_id)
+             FROM campaigns c CROSS JOIN LATERAL (SELECT step_id FROM steps WHERE turn_id = $2 ORDER BY number DESC LIMIT 1) s
+             WHERE c.conversation_id = $1 AND s.step_id > coalesce(c.judged_step, 0)",
         );
-        let look = look.bind(lease.conversation.0).bind(lease.turn.0).fetch_optional(&self.pool).await?;
-        let (campaign, unjudged, steps, Json(calls)) =
-            look.ok_or_else(|| StoreError::Unreadable(format!("conversation {} has no campaign", lease.conversation)))?;
-        let unjudged = unjudged.map(|step| (StepId(step), calls));
-        Ok(CycleLook { campaign: CampaignId(campaign), steps: steps.unwrap_or_default(), unjudged })
+        let proposals = proposals.bind(lease.conversation.0).bind(lease.turn.0).fetch_optional(&self.pool).await?;
+        Ok(proposals.map(|proposals| usize::try_from(proposals).unwrap_or_default()))
     }
 
     /// The arguments that a person approved for the call that a cycle has open, if that approval was not used yet.
@@ -104,7 +68,8 @@ impl Store {
         Ok(approved.bind(lease.turn.0).fetch_optional(&self.pool).await?)
     }
 
-    /// Records the fingerprints of a request that is about to be made, and before them the program's words, if they are others than before.
+    /// Records the fingerprints of a request that is about to be made, and before them the program's words, if they are others than before. Gives
+    /// the number of the last event.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or if the database does not answer.
@@ -114,7 +79,7 @@ impl Store {
         words: Option<CycleWords>,
         asked: CycleAsked,
         now: DateTime<Utc>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<i64, StoreError> {
         let events: Vec<_> = words.map(Event::from).into_iter().chain([asked.into()]).map(|event| json!(event)).collect();
         let (pool, lease) = (self.pool.clone(), lease.clone());
         let recorded = async move {
@@ -128,32 +93,10 @@ impl Store {
             let rows = rows.fetch_all(&pool).await?;
             let records = rows.into_iter().map(|(sequence, event)| EventRow { sequence, event }.of(lease.conversation, now));
             let records = records.collect::<Result<Vec<_>, _>>()?;
-            if records.is_empty() { Err(StoreError::LostLease) } else { Ok(Done::new((), records)) }
+            let last = records.last().ok_or(StoreError::LostLease)?.sequence;
+            Ok(Done::new(last, records))
         };
         self.transition(recorded).await
-    }
-
-    /// Records that an answer was no proposal that may be carried out. Gives the campaign as it is now.
-    ///
-    /// # Errors
-    /// [`StoreError::LostLease`], or if the database does not answer.
-    pub async fn refuse_proposal(
-        &self,
-        lease: &Lease,
-        step: StepId,
-        why: &str,
-        now: DateTime<Utc>,
-    ) -> Result<Campaign, StoreError> {
-        let mut unit = self.begin(now).await?;
-        let held = unit.hold_cycle(lease).await?;
-        let campaign = unit.read_campaign(held.campaign).await?.campaign;
-        let why = unit.clean(why).into_owned();
-        let bad_answers = campaign.bad_answers + 1;
-        let campaign = Campaign { fault: Some(why.clone()), bad_answers, judged_step: Some(step), updated_at: now, ..campaign };
-        let refused = ProposalRefused { turn: lease.turn, step, why, campaign: campaign.clone() };
-        unit.record(lease.conversation, &[refused.into()]).await?;
-        unit.commit().await?;
-        Ok(campaign)
     }
 
     /// Ends a cycle: proves tasks, records what came of it, ends its turn, and queues the next one or says what the campaign waits for.
@@ -163,14 +106,33 @@ impl Store {
     pub async fn end_cycle(
         &self,
         lease: &Lease,
-        steps: i32,
         came: CycleCame,
         presence: Presence,
         now: DateTime<Utc>,
     ) -> Result<(), StoreError> {
+        let mut unit = self.begin(now).await?;
+        let held = unit.look_at_cycle(lease).await?;
+        self.end_held_cycle(unit, held, lease, came, presence).await
+    }
+
+    /// The same in the transaction that holds the cycle.
+    ///
+    /// # Errors
+    /// As [`Store::end_cycle`].
+    pub async fn end_held_cycle(
+        &self,
+        unit: Unit,
+        held: HeldCycle,
+        lease: &Lease,
+        came: CycleCame,
+        presence: Presence,
+    ) -> Result<(), StoreError> {
+        let now = unit.now;
         // The end of the turn may have actions that one statement does not take.
-        if !self.try_to_end(lease, steps, &came, presence, false, now).await? {
-            self.try_to_end(lease, steps, &came, presence, true, now).await?;
+        if !self.try_to_end((unit, held), lease, &came, presence, false).await? {
+            let mut unit = self.begin(now).await?;
+            let held = unit.look_at_cycle(lease).await?;
+            self.try_to_end((unit, held), lease, &came, presence, true).await?;
         }
         Ok(())
     }
@@ -178,21 +140,18 @@ impl Store {
     /// The same. False if the turn has more to do at its end and this was not `at_length`; then nothing was done.
     async fn try_to_end(
         &self,
+        (mut unit, held): (Unit, HeldCycle),
         lease: &Lease,
-        steps: i32,
         came: &CycleCame,
         presence: Presence,
         at_length: bool,
-        now: DateTime<Utc>,
     ) -> Result<bool, StoreError> {
-        let mut unit = self.begin(now).await?;
-        let held = unit.hold_cycle(lease).await?;
-        let mut state = unit.read_campaign(held.campaign).await?;
+        let mut state = unit.state_of(&held, self.handed_on(lease)).await?;
         unit.settle_tasks(&mut state).await?;
         let after = unit.write_cycle_end(lease, state, held.step, came.clone(), presence).await?;
         let words = format!("Cycle {}. {}", after.state.campaign.cycles, after.words);
         let step = NewStep {
-            number: steps + 1,
+            number: held.steps + 1,
             model: "level3",
             finish_reason: "cycle",
             content: &words,
@@ -212,7 +171,7 @@ impl Store {
         }
         if after.goes_on {
             failpoint::hit(Point::MidCycleEnd).map_err(StoreError::broken)?;
-            unit.queue_turn(lease.conversation, Origin::Cycle, None, INPUT).await?;
+            unit.queue_next(lease, INPUT, self.places.reserve()).await?;
         }
         unit.commit().await?;
         Ok(true)
@@ -372,6 +331,28 @@ struct WrittenEnd {
 }
 
 impl Unit {
+    /// Records that an answer was no proposal that may be carried out. Gives the campaign as it is now.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn refuse_proposal(
+        mut self,
+        held: &HeldCycle,
+        lease: &Lease,
+        step: StepId,
+        why: &str,
+    ) -> Result<Campaign, StoreError> {
+        let row = sqlx::query_scalar::<_, Value>("SELECT to_jsonb(c) FROM campaigns c WHERE id = $1").bind(held.campaign.0);
+        let campaign: Campaign = crate::store::value(row.fetch_one(&mut *self.tx).await?)?;
+        let why = self.clean(why).into_owned();
+        let (bad_answers, updated_at) = (campaign.bad_answers + 1, self.now);
+        let campaign = Campaign { fault: Some(why.clone()), bad_answers, judged_step: Some(step), updated_at, ..campaign };
+        let refused = ProposalRefused { turn: lease.turn, step, why, campaign: campaign.clone() };
+        self.record(lease.conversation, &[refused.into()]).await?;
+        self.commit().await?;
+        Ok(campaign)
+    }
+
     async fn write_cycle_end(
         &mut self,
         lease: &Lease,

@@ -3,14 +3,16 @@
 use serde_json::Value;
 
 use super::CampaignError;
+use super::applied::after;
+use super::loading::HeldCycle;
 use super::writing::NewArtifact;
 use crate::domain::campaign::judge::{read_task, validate};
 use crate::domain::campaign::proposal::{AnalyzeLeads, ExecuteTool, GenerateMessage, PersistArtifact, RequestUserInput};
 use crate::domain::campaign::{
     ApprovalContext, ArtifactSource, ArtifactType, Asked, CampaignProposal, CampaignState, CampaignTask, CampaignTaskStatus,
-    Lead, TaskMetadata, lead,
+    Lead, TaskMetadata,
 };
-use crate::domain::{CampaignTaskId, StepId, shortened};
+use crate::domain::{CampaignTaskId, shortened};
 use crate::facts::{CampaignTaskChanged, ContextChanged, Event, PageRead, PageTouched, ScriptRan};
 use crate::failpoint::{self, Point};
 use crate::governor::Permit;
@@ -24,6 +26,8 @@ const MOST_TOLD: usize = 1_000;
 pub enum DoneOutside<'a> {
     /// A script ran.
     Script(&'a ScriptRan),
+    /// A capability was called, in words.
+    Called(&'a str),
     /// A page was read.
     Read(&'a PageRead),
     /// A page was touched.
@@ -40,6 +44,15 @@ pub enum DoneOutside<'a> {
 /// The end of a deed: words for the model and the person, or why it was not done.
 pub type CampaignDeed = Result<String, String>;
 
+/// The same, with the state that it leaves.
+pub type CarriedOut = Result<(String, CampaignState), String>;
+
+/// The table of which a proposal needs a number, if its deed makes a row of one.
+fn numbered(proposal: &CampaignProposal) -> Option<&'static str> {
+    use CampaignProposal as P;
+    matches!(proposal, P::GenerateMessage(_) | P::AnalyzeLeads(_) | P::PersistArtifact(_)).then_some("artifacts")
+}
+
 impl Unit {
     /// Carries a proposal out; if its deed was done outside before, what that was. It is judged once more, by the state as this
     /// transaction sees it.
@@ -53,20 +66,50 @@ impl Unit {
         proposal: &CampaignProposal,
         done: Option<DoneOutside<'_>>,
     ) -> Result<CampaignDeed, StoreError> {
-        let held = self.hold_cycle(lease).await?;
-        let mut state = self.read_campaign(held.campaign).await?;
+        let held = self.hold_cycle(lease, None, false).await?;
+        let state = self.read_campaign(held.campaign).await?;
+        let carried = self.carry_out_in(permit, lease, proposal, (held, state), done).await?;
+        Ok(carried.map(|(told, _)| told))
+    }
+
+    /// The same for a proposal whose deed is in the database alone. It was judged by a state, which holds if nothing has come since. Gives the
+    /// state that it leaves, too.
+    ///
+    /// # Errors
+    /// As [`Unit::carry_out_proposal`].
+    pub async fn carry_out_judged(
+        &mut self,
+        permit: &Permit,
+        lease: &Lease,
+        proposal: &CampaignProposal,
+        judged: CampaignState,
+    ) -> Result<CarriedOut, StoreError> {
+        let held = self.hold_cycle(lease, numbered(proposal), false).await?;
+        let state = self.state_of(&held, Some(judged)).await?;
+        self.carry_out_in(permit, lease, proposal, (held, state), None).await
+    }
+
+    async fn carry_out_in(
+        &mut self,
+        permit: &Permit,
+        lease: &Lease,
+        proposal: &CampaignProposal,
+        (held, mut state): (HeldCycle, CampaignState),
+        done: Option<DoneOutside<'_>>,
+    ) -> Result<CarriedOut, StoreError> {
         if let Err(why) = validate(&state, proposal, held.proposals, self.now) {
             return Ok(Err(why));
         }
-        let mut before = Vec::new();
+        let before = self.records.len();
         match self.use_context(permit, &state) {
-            Ok(used) => before.extend(used),
+            Ok(used) => self.ahead.extend(used),
             Err(why) => return Ok(Err(why)),
         }
-        before.extend(self.begin_task(&mut state, proposal));
-        self.record(lease.conversation, &before).await?;
+        let begun = self.begin_task(&mut state, proposal);
+        self.ahead.extend(begun);
         let told = match done {
             Some(DoneOutside::Script(ran)) => Ok(self.record_run(lease, ran).await?),
+            Some(DoneOutside::Called(told)) => Ok(told.to_owned()),
             Some(DoneOutside::Read(read)) => Ok(self.record_reading(lease, read).await?),
             Some(DoneOutside::Touched(touched)) => Ok(self.record_touch(lease, touched).await?),
             Some(DoneOutside::Pictured { key, image }) => {
@@ -80,19 +123,25 @@ impl Unit {
                 };
                 self.keep_picture(&state.campaign, new, image).await
             }
-            None => self.do_it(permit, &state, proposal, held.step).await,
+            None => self.do_it(permit, &state, proposal, &held).await,
         };
         let told = match told {
             Ok(told) => told,
             Err(CampaignError::Store(error)) => return Err(error),
             Err(other) => return Ok(Err(other.to_string())),
         };
+        // Those that no other event took along.
+        self.record(lease.conversation, &[]).await?;
         failpoint::hit(Point::MidProposal).map_err(StoreError::broken)?;
-        // Its effects are proven by the state that has them.
-        let mut state = self.read_campaign(held.campaign).await?;
+        // Its effects are proven by the state that has them; after a deed outside, it is always read.
+        let follows = if done.is_none() { after(state, &self.records[before..]) } else { None };
+        let mut state = match follows {
+            Some(state) => state,
+            None => self.read_campaign(held.campaign).await?,
+        };
         let proven = self.settle_tasks(&mut state).await?;
         let proven = proven.iter().map(|task| format!(" Task {task} is done.")).collect::<String>();
-        Ok(Ok(told + &proven))
+        Ok(Ok((told + &proven, state)))
     }
 
     /// Records a touch of a page that failed, or whose end nobody knows. No task changes; an approval context that allowed it is counted
@@ -131,7 +180,7 @@ impl Unit {
 
     /// Counts an approval context down for a deed that failed. It may be void meanwhile: the deed is recorded all the same.
     async fn use_context_at_least(&mut self, permit: &Permit, lease: &Lease) -> Result<(), StoreError> {
-        let held = self.hold_cycle(lease).await?;
+        let held = self.hold_cycle(lease, None, false).await?;
         let state = self.read_campaign(held.campaign).await?;
         let used: Vec<_> = self.use_context(permit, &state).ok().flatten().into_iter().collect();
         self.record(lease.conversation, &used).await.map(drop)
@@ -165,7 +214,7 @@ impl Unit {
         permit: &Permit,
         state: &CampaignState,
         proposal: &CampaignProposal,
-        step: Option<StepId>,
+        held: &HeldCycle,
     ) -> Result<String, CampaignError> {
         let campaign = &state.campaign;
         let agents = |kind, key, content| NewArtifact {
@@ -173,7 +222,7 @@ impl Unit {
             key,
             content,
             source: ArtifactSource::Agent,
-            step,
+            step: held.step,
             approval: permit.approval(),
         };
         match proposal {
@@ -198,14 +247,14 @@ impl Unit {
             }
             CampaignProposal::SelectNextTask(selected) => Ok(format!("Task {} is in progress.", selected.task)),
             CampaignProposal::GenerateMessage(GenerateMessage { key, text, .. }) => {
-                let kept = self.keep_artifact(campaign, agents(ArtifactType::Message, key, text)).await?;
+                let kept = self.keep_next(state, agents(ArtifactType::Message, key, text), held.number).await?;
                 Ok(format!("The message {key} is kept as version {}. Nobody was sent anything.", kept.version))
             }
-            CampaignProposal::AnalyzeLeads(analysis) => self.analyze(state, analysis, agents).await,
+            CampaignProposal::AnalyzeLeads(analysis) => self.analyze(state, analysis, agents, held.number).await,
             CampaignProposal::RequestUserInput(asked) => self.ask_person(state, asked).await,
             CampaignProposal::PersistArtifact(PersistArtifact { kind, key, content, .. }) => {
                 let kind: ArtifactType = kind.parse().map_err(CampaignError::Wrong)?;
-                let kept = self.keep_artifact(campaign, agents(kind, key, content)).await?;
+                let kept = self.keep_next(state, agents(kind, key, content), held.number).await?;
                 Ok(format!("The {kind} {key} is kept as version {}.", kept.version))
             }
             CampaignProposal::ExecuteTool(ExecuteTool { tool, arguments, .. }) => match tool.as_str() {
@@ -219,10 +268,7 @@ impl Unit {
                 }
                 "import_leads" => {
                     let key = arguments.get("file").and_then(Value::as_str).unwrap_or_default();
-                    let file = state.artifact(ArtifactType::File, key).map(|file| file.content.clone()).unwrap_or_default();
-                    let rows = lead::read_csv(&file).map_err(|bad| CampaignError::Wrong(bad.join("; ")))?;
-                    let (new, changed) = self.import_rows(state, rows).await?;
-                    Ok(format!("{new} leads are new, {changed} were changed."))
+                    self.import_file(permit.call(), state, key).await
                 }
                 other => Err(CampaignError::Wrong(format!("{other} is not run here"))),
             },
@@ -235,6 +281,7 @@ impl Unit {
         state: &CampaignState,
         analysis: &'a AnalyzeLeads,
         agents: impl Fn(ArtifactType, &'a str, &'a str) -> NewArtifact<'a>,
+        number: Option<i64>,
     ) -> Result<String, CampaignError> {
         let AnalyzeLeads { key, analysis, leads, lead_status, .. } = analysis;
         let mut told = String::new();
@@ -249,7 +296,7 @@ impl Unit {
             self.record_leads(state.campaign.conversation_id, &changed, &format!("are {status}")).await?;
             told = format!(" {} leads are {status}.", changed.len());
         }
-        let kept = self.keep_artifact(&state.campaign, agents(ArtifactType::Analysis, key, analysis)).await?;
+        let kept = self.keep_next(state, agents(ArtifactType::Analysis, key, analysis), number).await?;
         Ok(format!("The analysis {key} is kept as version {}.{told}", kept.version))
     }
 

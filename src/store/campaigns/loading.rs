@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
+use serde::Deserialize;
 use serde_json::Value;
+use sqlx::types::Json;
 use sqlx::{query, query_as, query_scalar};
 
 use super::CampaignError;
 use super::pages::pages_of;
 use super::rows::{Of, rows};
-use crate::domain::campaign::state::{CampaignRows, LeadsInBrief, named_leads};
+use crate::domain::campaign::state::{CampaignRows, LeadsInBrief, MadeCall, named_leads};
 use crate::domain::campaign::{CampaignState, Lead};
 use crate::domain::{CampaignId, ConversationId, Machine, StepId, TurnInput, TurnState};
 use crate::facts::{Event, EventRecord};
@@ -188,33 +190,108 @@ impl Unit {
         CampaignState::of(rows).map_err(CampaignError::broken(id))
     }
 
-    /// Holds the turn of a cycle, and then its campaign, until the transaction ends.
+    /// The state of a cycle that is held: the one that was read before, if nothing has come into the stream since but the end of the calls that
+    /// were looked at with it. Else it is read.
+    pub(super) async fn state_of(
+        &mut self,
+        held: &HeldCycle,
+        read: Option<CampaignState>,
+    ) -> Result<CampaignState, CampaignError> {
+        match read.filter(|state| state.sequence == held.sequence) {
+            Some(mut state) => {
+                held.calls.iter().for_each(|call| state.end_call(&call.made));
+                Ok(state)
+            }
+            None => self.read_campaign(held.campaign).await,
+        }
+    }
+
+    /// Holds a cycle to judge its last step, and looks at the calls of that. No message is read: they may be gone.
     ///
     /// # Errors
     /// [`StoreError::LostLease`] if this lease does not hold the turn.
-    pub(super) async fn hold_cycle(&mut self, lease: &Lease) -> Result<HeldCycle, StoreError> {
-        // The turn is locked as the first part is made, so before the campaign.
-        let held = query_as::<_, (i64, Option<i64>, i64)>(
+    pub async fn look_at_cycle(&mut self, lease: &Lease) -> Result<HeldCycle, StoreError> {
+        self.hold_cycle(lease, None, true).await
+    }
+
+    /// Holds the turn of a cycle, then its campaign, then its conversation, until the transaction ends. It may draw a number of a table, and look
+    /// at the calls of the last step.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`] if this lease does not hold the turn.
+    pub(super) async fn hold_cycle(
+        &mut self,
+        lease: &Lease,
+        numbered: Option<&'static str>,
+        looks: bool,
+    ) -> Result<HeldCycle, StoreError> {
+        // The turn is locked as the first part is made, so before the campaign. The number of the last event is that of the locked row: one
+        // that waits for the lock sees what came meanwhile.
+        let held = query_as::<_, Held>(
             "WITH turn AS MATERIALIZED (SELECT turn_id, conversation_id FROM turns
                  WHERE turn_id = $1 AND fence = $2 AND state = ANY($3) FOR UPDATE)
-             SELECT c.id, s.step_id, (SELECT count(*) FROM tool_calls k WHERE k.step_id = s.step_id)
-             FROM turn JOIN campaigns c USING (conversation_id)
-             LEFT JOIN LATERAL (SELECT step_id FROM steps s WHERE s.turn_id = turn.turn_id ORDER BY number DESC LIMIT 1) s ON TRUE
-             FOR UPDATE OF c",
+             SELECT c.id, o.last_sequence, s.step_id, coalesce(s.number, 0) AS steps, coalesce(s.step_id > coalesce(c.judged_step, 0), FALSE) AS unjudged,
+                    (SELECT count(*) FROM tool_calls k WHERE k.step_id = s.step_id) AS proposals,
+                    CASE WHEN $4::text IS NOT NULL THEN nextval(pg_get_serial_sequence($4::text, 'id')) END AS number,
+                    CASE WHEN $5 THEN (
+                        SELECT json_agg(json_build_object('tool_call_id', k.tool_call_id, 'step_id', k.step_id, 'name', k.name, 'arguments', k.arguments,
+                            'state', k.state, 'refusal', k.refusal, 'ended_at', k.ended_at,
+                            'result', CASE WHEN k.ended_at IS NULL THEN '' ELSE coalesce((
+                                SELECT e.payload #>> '{outcome,result}' FROM events e
+                                WHERE e.conversation_id = c.conversation_id AND e.kind = 'tool_call_ended'
+                                  AND e.payload -> 'call' = to_jsonb(k.tool_call_id) ORDER BY e.sequence DESC LIMIT 1), '') END)
+                            ORDER BY k.position) FROM tool_calls k WHERE k.step_id = s.step_id) END AS calls
+             FROM turn JOIN campaigns c USING (conversation_id) JOIN conversations o USING (conversation_id)
+             LEFT JOIN LATERAL (SELECT step_id, number FROM steps WHERE steps.turn_id = turn.turn_id ORDER BY number DESC LIMIT 1) s ON TRUE
+             FOR UPDATE OF c FOR NO KEY UPDATE OF o",
         );
-        let held = held.bind(lease.turn.0).bind(lease.fence).bind(TurnState::before(TurnInput::Write));
-        let (campaign, step, proposals) = held.fetch_optional(&mut *self.tx).await?.ok_or(StoreError::LostLease)?;
-        let proposals = usize::try_from(proposals).unwrap_or_default();
-        Ok(HeldCycle { campaign: CampaignId(campaign), step: step.map(StepId), proposals })
+        let held = held.bind(lease.turn.0).bind(lease.fence).bind(TurnState::before(TurnInput::Write)).bind(numbered).bind(looks);
+        let held = held.fetch_optional(&mut *self.tx).await?.ok_or(StoreError::LostLease)?;
+        let (campaign, sequence, step, steps, unjudged, proposals, number, calls) = held;
+        let step = step.map(StepId);
+        Ok(HeldCycle {
+            campaign: CampaignId(campaign),
+            steps,
+            unjudged: step.filter(|_| unjudged),
+            calls: calls.map(|Json(calls)| calls).unwrap_or_default(),
+            step,
+            proposals: usize::try_from(proposals).unwrap_or_default(),
+            sequence,
+            number,
+        })
     }
 }
 
-/// A cycle whose turn and campaign are held.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct HeldCycle {
-    pub(super) campaign: CampaignId,
+/// A call of a turn's last step.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct LastCall {
+    /// The call as a state has it.
+    #[serde(flatten)]
+    pub made: MadeCall,
+    /// The text of its outcome.
+    pub result: String,
+}
+
+/// The answer of the statement that holds a cycle.
+type Held = (i64, i64, Option<i64>, i32, bool, i64, Option<i64>, Option<Json<Vec<LastCall>>>);
+
+/// A cycle whose turn, campaign and conversation a transaction holds.
+#[derive(Clone, Debug)]
+pub struct HeldCycle {
+    /// The campaign.
+    pub campaign: CampaignId,
+    /// The steps stored so far.
+    pub steps: i32,
+    /// The last step, if nobody has judged it yet.
+    pub unjudged: Option<StepId>,
+    /// The calls of the last step, if they were looked at.
+    pub calls: Vec<LastCall>,
     /// The last step of its turn.
     pub(super) step: Option<StepId>,
     /// The proposals of that step.
     pub(super) proposals: usize,
+    /// The number of the last event.
+    pub(super) sequence: i64,
+    /// The number that was drawn.
+    pub(super) number: Option<i64>,
 }

@@ -1,9 +1,13 @@
 //! Campaigns in the database. A change is an event, and the rows are made of the event as replay makes them. The order of locks is the same
 //! everywhere: a turn, the campaign, the conversation.
 
+mod applied;
 mod broken;
+mod copying;
 mod cycle;
 mod deeds;
+mod exporting;
+mod handed;
 mod loading;
 mod orders;
 mod pages;
@@ -15,9 +19,12 @@ use super::StoreError;
 use crate::domain::campaign::state::BrokenState;
 use crate::domain::{CampaignId, InvalidTransition};
 
-pub use cycle::{CycleCame, CycleLook, LastCall};
+pub use cycle::CycleCame;
 pub use deeds::{CampaignDeed, DoneOutside};
-pub use loading::CampaignFold;
+pub use exporting::WholeCampaign;
+pub use handed::CycleInHand;
+pub(super) use handed::HandedOn;
+pub use loading::{CampaignFold, HeldCycle, LastCall};
 pub use orders::{CampaignOrder, NewCampaign, NewCampaignTask};
 pub use reading::{CampaignLog, LogLineOfCampaign};
 

@@ -1,7 +1,11 @@
 //! Writes the changes of a campaign: events, and the rows that follow from them.
 
-use serde_json::Value;
-use sqlx::{query, query_as, query_scalar};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+use sqlx::{AssertSqlSafe, query_as, query_scalar};
 
 use super::CampaignError;
 use crate::domain::campaign::judge::{unmet, verify};
@@ -11,7 +15,8 @@ use crate::domain::campaign::{
     CampaignTask, CampaignTaskStatus, Lead, sha256,
 };
 use crate::domain::{ApprovalId, ArtifactId, CampaignId, ConversationId, Image, Machine, StepId};
-use crate::facts::{ArtifactKept, CampaignChanged, CampaignTaskChanged, ContextChanged, Event, LeadsKept};
+use crate::facts::{ArtifactKept, CampaignChanged, CampaignTaskChanged, ContextChanged, Event, EventRecord, LeadsKept};
+use crate::store::transition::EventRow;
 use crate::store::{StoreError, Unit, value};
 
 /// The most leads of one event.
@@ -42,23 +47,25 @@ impl Unit {
         Ok(if count == 0 { Vec::new() } else { numbers.fetch_all(&mut *self.tx).await? })
     }
 
-    /// Records facts of a campaign, and makes the rows that follow from them. Gives the number of the last; 0 if there is none.
+    /// Records facts of a campaign, after those that were to go ahead of them, and makes the rows that follow from all of them, by one statement.
+    /// Gives the number of the last; 0 if there is none.
     pub(super) async fn record(&mut self, conversation: ConversationId, events: &[Event]) -> Result<i64, StoreError> {
-        let records = self.append_told(conversation, events).await?;
-        let mut rows: Vec<(&str, Vec<Value>)> = Vec::new();
-        for change in records.iter().flat_map(crate::facts::EventRecord::changes) {
-            let Some(row) = change.row.map(Value::Object) else { continue };
-            match rows.last_mut() {
-                Some((table, rows)) if *table == change.table.name => rows.push(row),
-                _ => rows.push((change.table.name, vec![row])),
-            }
+        let mut all = std::mem::take(&mut self.ahead);
+        all.extend_from_slice(events);
+        if all.is_empty() {
+            return Ok(0);
         }
-        for (table, rows) in rows {
-            if let Some(statement) = upsert(table) {
-                query(statement).bind(Value::Array(rows)).execute(&mut *self.tx).await?;
-            }
+        let tables = rows_of(conversation, &all, self.now);
+        let statement = statement(tables.keys().copied());
+        let payloads: Vec<_> = all.iter().map(|event| json!(event)).collect();
+        let told = query_as::<_, (i64, Value)>(AssertSqlSafe(statement));
+        let mut told = told.bind(conversation.0).bind(payloads).bind(self.now);
+        for rows in tables.into_values() {
+            told = told.bind(Value::Array(rows.into_values().collect()));
         }
-        Ok(records.last().map_or(0, |record| record.sequence))
+        let told = told.fetch_all(&mut *self.tx).await?;
+        let told = told.into_iter().map(|(sequence, event)| EventRow { sequence, event }).collect();
+        Ok(self.take(told, conversation)?.last().map_or(0, |record| record.sequence))
     }
 
     /// Records a campaign as it is now.
@@ -121,7 +128,7 @@ impl Unit {
         what: &str,
     ) -> Result<(), StoreError> {
         for leads in leads.chunks(LEADS_OF_EVENT) {
-            self.record(conversation, &[LeadsKept { leads: leads.to_vec(), what: what.to_owned() }.into()]).await?;
+            self.record(conversation, &[LeadsKept { leads: leads.to_vec(), what: what.to_owned(), read: None }.into()]).await?;
         }
         Ok(())
     }
@@ -138,13 +145,36 @@ impl Unit {
         new: NewArtifact<'_>,
         image: Option<Image>,
     ) -> Result<Artifact, CampaignError> {
-        let NewArtifact { kind, key, content, source, step, approval } = new;
         let numbered = query_as::<_, (i64, i32)>(
             "SELECT nextval(pg_get_serial_sequence('artifacts', 'id')), (SELECT coalesce(max(version), 0) + 1 FROM artifacts
                  WHERE campaign_id = $1 AND artifact_type = $2 AND artifact_key = $3)",
         );
-        let numbered = numbered.bind(campaign.id.0).bind(kind.as_str()).bind(key);
-        let (id, version) = numbered.fetch_one(&mut *self.tx).await?;
+        let numbered = numbered.bind(campaign.id.0).bind(new.kind.as_str()).bind(new.key);
+        let numbered = numbered.fetch_one(&mut *self.tx).await?;
+        self.keep_as(campaign, new, image, numbered).await
+    }
+
+    /// The same of an artifact whose number was drawn before; a state that is held has the version before it.
+    pub(super) async fn keep_next(
+        &mut self,
+        state: &CampaignState,
+        new: NewArtifact<'_>,
+        number: Option<i64>,
+    ) -> Result<Artifact, CampaignError> {
+        let Some(number) = number else { return self.keep_artifact(&state.campaign, new).await };
+        let version = state.artifact(new.kind, new.key).map_or(1, |kept| kept.version + 1);
+        self.keep_as(&state.campaign, new, None, (number, version)).await
+    }
+
+    /// Keeps an artifact under this number and version.
+    async fn keep_as(
+        &mut self,
+        campaign: &Campaign,
+        new: NewArtifact<'_>,
+        image: Option<Image>,
+        (id, version): (i64, i32),
+    ) -> Result<Artifact, CampaignError> {
+        let NewArtifact { kind, key, content, source, step, approval } = new;
         let content = self.clean(content).into_owned();
         let artifact = Artifact {
             id: ArtifactId(id),
@@ -209,30 +239,64 @@ impl Unit {
     }
 }
 
-/// The statement that writes rows of a table; `None` if the table is written elsewhere.
-fn upsert(table: &str) -> Option<&'static str> {
+/// The rows that follow from events, the last of each, by table and key. Their events are counted from 1.
+fn rows_of(conversation: ConversationId, events: &[Event], at: DateTime<Utc>) -> BTreeMap<&'static str, BTreeMap<String, Value>> {
+    let mut tables: BTreeMap<&'static str, BTreeMap<String, Value>> = BTreeMap::new();
+    for (sequence, event) in (1..).zip(events) {
+        let record = EventRecord { conversation, sequence, at, event: event.clone() };
+        for change in record.changes() {
+            if let (table, Some(row)) = (change.table.name, change.row)
+                && on_conflict(table).is_some()
+            {
+                tables.entry(table).or_default().insert(change.key, Value::Object(row));
+            }
+        }
+    }
+    tables
+}
+
+/// The statement that records events, and writes rows of these tables: $1 is the stream, $2 the events, $3 their time, and then come the rows of
+/// each table. The numbers of events in them are counted on from the last event there is.
+fn statement<'a>(tables: impl Iterator<Item = &'a str>) -> String {
+    let mut text = "WITH told AS MATERIALIZED (SELECT sequence, event FROM append_events($1, $2, $3)),
+         base AS MATERIALIZED (SELECT min(sequence) - 1 AS before FROM told)"
+        .to_owned();
+    for (place, table) in (4..).zip(tables) {
+        let _ = write!(
+            text,
+            ", of_{table} AS (INSERT INTO {table} SELECT r.* FROM base, jsonb_array_elements(${place}::jsonb) AS one (fact),
+                 jsonb_populate_record(NULL::{table}, fact || jsonb_build_object('sequence', (fact ->> 'sequence')::bigint + before)) r {})",
+            on_conflict(table).unwrap_or_default()
+        );
+    }
+    text + " SELECT sequence, event FROM told ORDER BY sequence"
+}
+
+/// The change of a row of a table that is there already; `None` if the table is written elsewhere.
+fn on_conflict(table: &str) -> Option<&'static str> {
     Some(match table {
         "campaigns" => {
-            "INSERT INTO campaigns SELECT * FROM jsonb_populate_recordset(NULL::campaigns, $1) ON CONFLICT (id) DO UPDATE
+            "ON CONFLICT (id) DO UPDATE
              SET (name, status, reason, waits_for, next_at, cycles, idle_cycles, fault, bad_answers, judged_step, carried, cycles_left, updated_at) =
                  (EXCLUDED.name, EXCLUDED.status, EXCLUDED.reason, EXCLUDED.waits_for, EXCLUDED.next_at, EXCLUDED.cycles,
                   EXCLUDED.idle_cycles, EXCLUDED.fault, EXCLUDED.bad_answers, EXCLUDED.judged_step, EXCLUDED.carried,
                   EXCLUDED.cycles_left, EXCLUDED.updated_at)"
         }
         "campaign_tasks" => {
-            "INSERT INTO campaign_tasks SELECT * FROM jsonb_populate_recordset(NULL::campaign_tasks, $1) ON CONFLICT (id) DO UPDATE
+            "ON CONFLICT (id) DO UPDATE
              SET (description, status, metadata, sequence, updated_at) =
                  (EXCLUDED.description, EXCLUDED.status, EXCLUDED.metadata, EXCLUDED.sequence, EXCLUDED.updated_at)"
         }
         "leads" => {
-            "INSERT INTO leads SELECT * FROM jsonb_populate_recordset(NULL::leads, $1) ON CONFLICT (id) DO UPDATE
+            "ON CONFLICT (id) DO UPDATE
              SET (full_name, profile_url, weight_score, status, attributes, scored, sequence, updated_at) =
                  (EXCLUDED.full_name, EXCLUDED.profile_url, EXCLUDED.weight_score, EXCLUDED.status, EXCLUDED.attributes, EXCLUDED.scored,
                   EXCLUDED.sequence, EXCLUDED.updated_at)"
         }
-        "artifacts" => "INSERT INTO artifacts SELECT * FROM jsonb_populate_recordset(NULL::artifacts, $1)",
+        // A version is never changed.
+        "artifacts" => "",
         "campaign_contexts" => {
-            "INSERT INTO campaign_contexts SELECT * FROM jsonb_populate_recordset(NULL::campaign_contexts, $1) ON CONFLICT (id) DO UPDATE
+            "ON CONFLICT (id) DO UPDATE
              SET (uses_left, void) = (EXCLUDED.uses_left, EXCLUDED.void)"
         }
         _ => return None,

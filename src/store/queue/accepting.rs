@@ -216,7 +216,37 @@ impl Unit {
         self.queue_message(conversation, origin, &message, MessageExtras::default()).await
     }
 
-    /// The same for any message, whose images are kept already.
+    /// Queues the turn that follows on one that has just ended in this transaction. It is taken up at once if the runner has a `place` for it, and
+    /// no other turn of the conversation waits. The caller holds the conversation's row lock.
+    pub(in crate::store) async fn queue_next(
+        &mut self,
+        ended: &Lease,
+        content: &str,
+        place: Option<Place>,
+    ) -> Result<(), StoreError> {
+        let queued = queued(self.clean(content).into_owned(), ended.origin, None, MessageExtras::default());
+        let owner = place.as_ref().map(|place| place.owner().to_owned());
+        let rows = query_as::<_, (i64, Value)>("SELECT sequence, event FROM queue_turn($1, $2, $3, $4, $5, $6)");
+        let rows = rows.bind(ended.conversation.0).bind(queued).bind(TurnState::FIRST.as_str()).bind(self.now);
+        let rows = rows.bind(owner).bind(TurnState::after(TurnInput::Claim).map(TurnState::as_str));
+        let rows = rows.fetch_all(&mut *self.tx).await?;
+        let rows = rows.into_iter().map(|(sequence, event)| EventRow { sequence, event }).collect();
+        let started = self.take(rows, ended.conversation)?.iter().find_map(|record| match &record.event {
+            Event::TurnStarted(TurnStarted { turn, fence }) => Some((*turn, *fence)),
+            _ => None,
+        });
+        let taken = started.map(|(turn, fence)| {
+            let lease = Lease { turn, fence, takes: 1, ..ended.clone() };
+            TakenUp { lease, standing: None }
+        });
+        self.wakes = taken.is_none();
+        if let Some(place) = place {
+            self.then = Some(Box::new(move |_| place.settle(taken)));
+        }
+        Ok(())
+    }
+
+    /// Queues a turn with any message, whose images are kept already.
     pub(super) async fn queue_message(
         &mut self,
         conversation: ConversationId,

@@ -3,12 +3,13 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use sqlx::types::Json;
-use sqlx::{PgExecutor, query};
+use sqlx::{PgExecutor, query, query_scalar};
 
 use super::standing::{Standing, StandingRow, Wanted};
-use crate::domain::{ApprovalId, ConversationId, Outcome, RefusalCode, Used};
-use crate::facts::{EventRecord, ToolCallEnded};
+use crate::domain::{ApprovalId, CallAccount, ConversationId, Outcome, RefusalCode, ToolCallId, Used};
+use crate::facts::{CallBegun, EventRecord, ToolCallEnded};
 use crate::failpoint::{self, Point};
+use crate::governor::Permit;
 use crate::store::things::todo_changes::{TodoChanges, WrittenChanges};
 use crate::store::transition::Done;
 use crate::store::{CallEnd, CatalogueVersion, Lease, Store, StoreError, Unit, clean};
@@ -81,7 +82,7 @@ impl Ending {
         let (todos, wanted) = along;
         let clean = |text: &String| clean(scrubber, text).into_owned();
         let Outcome { ok, result, logs, refusal, account } = &end.outcome;
-        let (logs, account) = (logs.iter().map(clean).collect(), account.clone());
+        let (logs, account) = (logs.iter().map(clean).collect(), CallAccount { begun: end.has_begun(), ..account.clone() });
         let outcome = Outcome { ok: *ok, result: clean(result), logs, refusal: *refusal, account };
         Self {
             conversation: lease.conversation,
@@ -130,6 +131,27 @@ impl Ending {
 }
 
 impl Store {
+    /// Records that a permitted call of the operator begins, before anything of it happens. A call that is run again after a crash began once:
+    /// its turn makes one call after the other, so the newest beginning is that of this call, or this call has none yet.
+    ///
+    /// # Errors
+    /// [`StoreError::LostLease`], or if the database does not answer.
+    pub async fn begin_call(&self, lease: &Lease, permit: &Permit, name: &str, now: DateTime<Utc>) -> Result<(), StoreError> {
+        let mut unit = self.begin(now).await?;
+        unit.hold(lease).await?;
+        let newest = query_scalar::<_, i64>(
+            "SELECT (payload ->> 'call')::bigint FROM events WHERE conversation_id = $1 AND kind = 'call_begun'
+             ORDER BY sequence DESC LIMIT 1",
+        );
+        let newest = newest.bind(lease.conversation.0).fetch_optional(&mut *unit.tx).await?;
+        if newest.map(ToolCallId) == Some(permit.call()) {
+            return Ok(());
+        }
+        let (name, verdict) = (name.to_owned(), permit.verdict().to_owned());
+        unit.append(lease.conversation, CallBegun { turn: lease.turn, call: permit.call(), name, verdict }.into()).await?;
+        unit.commit().await
+    }
+
     /// Records the end of a tool call that has no effect beside it.
     ///
     /// # Errors

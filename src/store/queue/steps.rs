@@ -183,6 +183,8 @@ pub struct StoredStep {
     pub over: bool,
     /// The catalogue's number, if storing it took one statement.
     pub catalogue: Option<CatalogueVersion>,
+    /// The numbers of its first and its last event, on the same condition.
+    pub sequences: Option<(i64, i64)>,
 }
 
 impl Store {
@@ -255,7 +257,9 @@ impl Store {
         self.transition(async move {
             let Stored { records, wakes, catalogue } = storing.record(&pool).await?;
             let over = is_over(&records);
-            Ok(Done { given: StoredStep { calls: asked_for(&records), over, catalogue }, records, wakes, then: None })
+            let sequences = records.first().zip(records.last()).map(|(first, last)| (first.sequence, last.sequence));
+            let given = StoredStep { calls: asked_for(&records), over, catalogue, sequences };
+            Ok(Done { given, records, wakes, then: None })
         })
         .await
     }
@@ -277,7 +281,7 @@ impl Store {
             unit.end_turn(held, TurnEnd::Answered).await?;
         }
         unit.commit().await?;
-        Ok(StoredStep { calls, over, catalogue: None })
+        Ok(StoredStep { calls, over, catalogue: None, sequences: None })
     }
 
     /// Completes a turn with words of the controller's own. Messages said into it that no model has

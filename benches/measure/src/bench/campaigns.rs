@@ -17,8 +17,8 @@ use super::script::PROPOSALS;
 use super::settings::Settings;
 use super::times::{Times, milliseconds};
 
-/// Commits of a cycle: it is claimed, its request, its answer, the effect, its end.
-const CYCLE_COMMITS: f64 = 5.0;
+/// Commits of a cycle: its request, its answer, the effect, its end, which takes the next one up.
+const CYCLE_COMMITS: f64 = 4.0;
 /// Cycles that are measured.
 const CYCLES: usize = 200;
 const LEADS: usize = 10_000;
