@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::approval::APPROVALS;
-use super::fact::{Fact, Reading, line};
+use super::fact::{Fact, LogLine, Reading, line};
 use super::message::message_row;
 use super::rows::Table;
 use super::said::said;
@@ -103,6 +103,37 @@ impl Fact for ProposalClassified {
     }
 }
 
+/// A call that the law allows begins. The operator's alone say it: its log is to have it, whatever is killed in the middle.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CallBegun {
+    /// The turn.
+    pub turn: TurnId,
+    /// The tool call.
+    pub call: ToolCallId,
+    /// The tool's name.
+    pub name: String,
+    /// The law's word: `allow`, or `ask` if a person allowed it.
+    pub verdict: String,
+}
+
+impl Fact for CallBegun {
+    fn read(&self, to: &mut Reading<'_>) {
+        let Self { turn: _, call, name, verdict } = self;
+        to.log(|_| decided(name, verdict).into_iter().chain([started(name)]))
+            .print(|| (format!("call {call} of {name} begins"), format!("verdict {verdict}")));
+    }
+}
+
+/// The law's own decision. A person's stands in a line of its own.
+fn decided(name: &str, verdict: &str) -> Option<LogLine> {
+    let line = || line("decision", json!({ "name": name, "decision": verdict }), format!("{name}: {verdict}"));
+    (verdict != "ask").then(line)
+}
+
+fn started(name: &str) -> LogLine {
+    line("execution_started", json!({ "name": name }), name)
+}
+
 /// A tool call ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCallEnded {
@@ -163,13 +194,10 @@ impl Fact for ToolCallEnded {
         .log(|_| {
             let came = if *ok { "execution_result" } else { "execution_error" };
             let body = json!({ "name": name, "ok": ok, "result": result, "logs": logs });
-            // The verdict is recorded with the end. A person's decision stands in a line of its own.
-            let decision = verdict.as_deref().filter(|verdict| *verdict != "ask");
-            let decision = decision
-                .map(|verdict| line("decision", json!({ "name": name, "decision": verdict }), format!("{name}: {verdict}")));
-            // A call without a verdict was closed with its turn.
-            let is_started = verdict.as_deref().is_some_and(|verdict| verdict != "deny");
-            let started = is_started.then(|| line("execution_started", json!({ "name": name }), name));
+            // The verdict is recorded with the end, unless the beginning said it. A call without one was closed with its turn.
+            let verdict = verdict.as_deref().filter(|_| !account.begun);
+            let decision = verdict.and_then(|verdict| decided(name, verdict));
+            let started = verdict.filter(|verdict| *verdict != "deny").map(|_| started(name));
             decision.into_iter().chain(started).chain([line(came, body, format!("{name}: {result}"))])
         })
         .print(|| {

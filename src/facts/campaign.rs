@@ -87,6 +87,15 @@ impl Fact for CampaignTaskChanged {
     }
 }
 
+/// A call has read a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileRead {
+    /// The call.
+    pub call: ToolCallId,
+    /// The file, by its sha256.
+    pub file: BoundArtifact,
+}
+
 /// Leads came in or changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LeadsKept {
@@ -94,11 +103,14 @@ pub struct LeadsKept {
     pub leads: Vec<Lead>,
     /// The change, in words.
     pub what: String,
+    /// The file that a call has read for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<FileRead>,
 }
 
 impl Fact for LeadsKept {
     fn read(&self, to: &mut Reading<'_>) {
-        let Self { leads, what } = self;
+        let Self { leads, what, read: _ } = self;
         to.rows(|at| leads.iter().map(|lead| LEADS.set(lead.id, row(lead, Some(at.sequence)))).collect::<Vec<_>>())
             .frame(|at| {
                 let first = leads.iter().take(MOST_LEADS).map(|lead| row(lead, Some(at.sequence)));
@@ -190,11 +202,14 @@ pub struct CycleAsked {
     pub rules_sha256: String,
     /// sha256 of the request.
     pub request_sha256: String,
+    /// The files whose content the request shows, by their sha256.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<BoundArtifact>,
 }
 
 impl Fact for CycleAsked {
     fn read(&self, to: &mut Reading<'_>) {
-        let Self { turn: _, number, upto, state_sha256, rules_sha256: _, request_sha256 } = self;
+        let Self { turn: _, number, upto, state_sha256, rules_sha256: _, request_sha256, files: _ } = self;
         to.log(|_| {
             [line("cycle_asked", json!({ "state": state_sha256, "request": request_sha256 }), format!("request {number}"))]
         })

@@ -29,10 +29,10 @@ use crate::domain::{ConversationId, StepId, ToolCallId, TurnId};
 use crate::wire::{Sequenced, ServerFrame};
 
 pub use approval::{ApprovalDecided, ApprovalRequested};
-pub use call::{CallUndone, ProposalClassified, ToolCallEnded, ToolCallProposed};
+pub use call::{CallBegun, CallUndone, ProposalClassified, ToolCallEnded, ToolCallProposed};
 pub use campaign::{
     ArtifactKept, CampaignChanged, CampaignTaskChanged, ChatForgotten, ContextChanged, CycleAsked, CycleEnded, CycleWords,
-    LeadsKept, PageRead, PageTouched, ProposalRefused, ScriptRan,
+    FileRead, LeadsKept, PageRead, PageTouched, ProposalRefused, ScriptRan,
 };
 pub use capability::{CapabilityChanged, CapabilityInstalled};
 pub use fact::LogLine;
@@ -144,6 +144,7 @@ events! {
     AnswerBrokenOff = "answer_broken_off" about turn,
     ToolCallProposed = "tool_call_proposed" about turn step call,
     ProposalClassified = "proposal_classified" about turn call,
+    CallBegun = "call_begun" about turn call,
     ToolCallEnded = "tool_call_ended" about turn call,
     CallUndone = "call_undone" about turn call,
     ApprovalRequested = "approval_requested" about turn call,

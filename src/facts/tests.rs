@@ -119,6 +119,13 @@ fn a_call_says_in_the_log_what_the_law_had_said_of_it() {
     assert_eq!(logged(ended(false, Some("ask"))), ["execution_started", "execution_error"]);
     assert_eq!(logged(ended(false, Some("deny"))), ["decision", "execution_error"]);
     assert_eq!(logged(ended(false, None)), ["execution_error"]);
+    // A beginning of its own says all but the outcome.
+    let begun = |verdict: &str| json!({"kind": "call_begun", "turn": 2, "call": 3, "name": "look", "verdict": verdict});
+    assert_eq!(logged(begun("allow")), ["decision", "execution_started"]);
+    assert_eq!(logged(begun("ask")), ["execution_started"]);
+    let mut ended = ended(true, Some("allow"));
+    ended["outcome"]["account"] = json!({"begun": true});
+    assert_eq!(logged(ended), ["execution_result"]);
 }
 
 #[test]

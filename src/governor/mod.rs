@@ -81,6 +81,7 @@ pub struct Permit {
     proposal_sha256: [u8; 32],
     approval: Option<ApprovalId>,
     context: Option<i64>,
+    begun: bool,
 }
 
 impl Permit {
@@ -102,6 +103,17 @@ impl Permit {
     /// The approval context of a campaign that allows it, and is counted down with it.
     pub fn context(&self) -> Option<i64> {
         self.context
+    }
+
+    /// The same of a call whose beginning is recorded.
+    #[must_use]
+    pub fn begun(self) -> Self {
+        Self { begun: true, ..self }
+    }
+
+    /// True if the beginning of the call is recorded as an event of its own.
+    pub fn has_begun(&self) -> bool {
+        self.begun
     }
 
     /// The word that the audit keeps: `ask` if a person allowed it, else `allow`.
@@ -144,7 +156,8 @@ pub fn authorize(policy: &Policy, proposal: &Proposal, known: Evidence<'_>) -> V
     {
         return Verdict::Deny(Refusal::unknown_tool(&proposal.tool, tools));
     }
-    let permit = |approval| Permit { call: proposal.call, proposal_sha256: proposal.sha256(), approval, context: None };
+    let permit =
+        |approval| Permit { call: proposal.call, proposal_sha256: proposal.sha256(), approval, context: None, begun: false };
     // Only what campaigns do is ever allowed by a word for several things.
     let by_word =
         |effect: &Effect| matches!(effect, Effect::Persist | Effect::Interact | Effect::Script | Effect::Read | Effect::Write);

@@ -67,7 +67,7 @@ fn of_mode(mode: Mode, effect: Effect, tool: &str) -> TableVerdict {
             TableVerdict::Ask("It keeps something in a campaign, which a person wants to see first.".to_owned())
         }
         (_, Effect::Interact) => TableVerdict::Ask("It does something on a page in your browser.".to_owned()),
-        (_, Effect::Script) => TableVerdict::Ask("It runs a script; each run is approved.".to_owned()),
+        (_, Effect::Script) => TableVerdict::Ask("It runs a script or a capability; each run is approved.".to_owned()),
         (Mode::Ask, Effect::External) => ask("This profile asks before everything but reading."),
         (_, Effect::External) => {
             ask("It is a tool of an external server, and no rule says that it may be called without asking.")

@@ -190,6 +190,14 @@ impl Tools {
             }
             Verdict::Ask(why) => self.ask(lease, profile, OpenQuestion { proposal, prepared, finding, why }).await,
             Verdict::Allow(permit) => {
+                let permit = match profile.operates {
+                    true => {
+                        let (store, now) = (&self.registry.kit.store, self.registry.kit.clock.now());
+                        store.begin_call(lease, &permit, &proposal.tool, now).await?;
+                        permit.begun()
+                    }
+                    false => permit,
+                };
                 let doing = Doing {
                     tools: &self.registry,
                     policy: &policy,

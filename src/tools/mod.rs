@@ -25,10 +25,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 use crate::domain::{CallRequest, Profile, SharedSpec, ToolSpec};
-use crate::store::{CapabilitySummary, Catalogue, Store};
+use crate::store::{CapabilitySummary, Catalogue, Store, StoreError};
 use crate::telemetry::Metrics;
 
-pub use capability::ScriptReach;
+pub use capability::{ScriptReach, call_capability};
 pub use door::AfterCall;
 pub use kit::{Hands, Kit};
 pub use marks::Marks;
@@ -92,6 +92,14 @@ impl Tools {
     /// The offer to a model of this profile.
     pub fn offered(&self, profile: &Profile, catalogue: &Catalogue) -> Offered {
         self.registry.offered(catalogue, profile.tools)
+    }
+
+    /// The live capabilities; none in safe mode.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn capabilities(&self) -> Result<Vec<CapabilitySummary>, StoreError> {
+        self.registry.kit.capabilities().await
     }
 
     /// True if a call may have changed something, as far as the tool says. Of a capability nobody

@@ -126,7 +126,7 @@ pub struct Environment {
     pub settings: std::collections::BTreeMap<String, String>,
     /// Hosts of pages that may be opened.
     pub hosts: Vec<String>,
-    /// Installed capabilities that the person names. No proposal calls one yet.
+    /// Installed capabilities that `execute_tool` may call.
     pub capabilities: Vec<String>,
 }
 
@@ -158,7 +158,8 @@ pub fn check_content(kind: ArtifactType, content: &str) -> Result<(), String> {
         ArtifactType::LeadScoringConfig => ScoringConfig::read(content).map(drop),
         ArtifactType::Environment => serde_json::from_str::<Environment>(content).map(drop).map_err(|error| {
             format!(
-                "content: {error}; expected like {{\"secrets\": [\"API_KEY\"], \"settings\": {{}}, \"hosts\": [\"example.com\"]}}"
+                "content: {error}; expected like {{\"secrets\": [\"API_KEY\"], \"settings\": {{}}, \"hosts\": [\"example.com\"], \
+                 \"capabilities\": []}}"
             )
         }),
         ArtifactType::Picture if content.len() != 64 || !content.bytes().all(|byte| byte.is_ascii_hexdigit()) => {

@@ -1,6 +1,8 @@
 //! All that is decided about a campaign, as pure functions of its state and the time: which tasks may be worked on, whether a proposal may be
 //! carried out, which effects are proven, and how it goes on.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
@@ -43,6 +45,12 @@ pub fn tools_of(state: &CampaignState) -> impl Iterator<Item = &'static str> {
     let pages = if state.environment().hosts.is_empty() { &[] } else { BROWSER_TOOLS };
     let tools = TOOLS.iter().filter(move |(name, _)| scripts || *name != RUN_SCRIPT).chain(pages);
     tools.map(|(name, _)| *name)
+}
+
+/// The capabilities that a person has named in the environment, as tools; one with the name of the program's own is none.
+pub fn capabilities_of(state: &CampaignState) -> BTreeSet<String> {
+    let own = |name: &String| TOOLS.iter().chain(BROWSER_TOOLS).any(|(own, _)| own == name);
+    state.environment().capabilities.into_iter().filter(|name| !own(name)).collect()
 }
 
 /// The most leads of one `analyze_leads`.
@@ -88,8 +96,12 @@ pub fn holds(state: &CampaignState, task: &CampaignTask, wanted: &Requirement, n
 /// The first precondition of a task that does not hold. A task is begun only once all hold, so the calls, readings and answers of the whole
 /// campaign count.
 pub fn unmet<'a>(state: &CampaignState, task: &'a CampaignTask, now: DateTime<Utc>) -> Option<&'a Requirement> {
-    let met = |wanted: &Requirement| shown_by(state, &state.tasks, Some(DateTime::UNIX_EPOCH), wanted, now).is_some();
-    task.metadata.preconditions.iter().find(|wanted| !met(wanted))
+    task.metadata.preconditions.iter().find(|wanted| !is_met(state, wanted, now))
+}
+
+/// True if a precondition holds, by all that the campaign has done.
+pub fn is_met(state: &CampaignState, wanted: &Requirement, now: DateTime<Utc>) -> bool {
+    shown_by(state, &state.tasks, Some(DateTime::UNIX_EPOCH), wanted, now).is_some()
 }
 
 /// The events and calls that show that something holds: the questions of these tasks count, and calls and readings `since` that time.
@@ -331,7 +343,13 @@ fn tool(state: &CampaignState, wanted: &ExecuteTool) -> Result<(), String> {
         }
         page if is_browser_tool(page) => PagePlan::of(state, wanted).map(drop),
         other => {
-            let names: Vec<_> = TOOLS.iter().chain(BROWSER_TOOLS).map(|(name, _)| *name).collect();
+            // The schema is elsewhere: it is judged there, with whether it is installed.
+            let named = capabilities_of(state);
+            if named.contains(other) {
+                return Ok(());
+            }
+            let own = TOOLS.iter().chain(BROWSER_TOOLS).map(|(name, _)| *name);
+            let names: Vec<_> = own.chain(named.iter().map(String::as_str)).collect();
             Err(format!("`{other}` is no tool of a campaign; the tools are {}", names.join(", ")))
         }
     }

@@ -75,7 +75,8 @@ pub struct BoundArtifact {
 }
 
 impl BoundArtifact {
-    fn of(head: &ArtifactHead) -> Self {
+    /// The newest version of an artifact.
+    pub fn of(head: &ArtifactHead) -> Self {
         Self { kind: head.kind, key: head.key.clone(), version: head.version, sha256: head.sha256.clone() }
     }
 }

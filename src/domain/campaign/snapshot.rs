@@ -5,16 +5,22 @@ use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
 
-use super::judge::{Presence, eligible, holds, tools_of, verify};
+use super::judge::{Presence, capabilities_of, eligible, holds, tools_of, verify};
 use super::page::{PageReading, PageTouch};
-use super::state::CampaignState;
+use super::script::BoundArtifact;
+use super::state::{ArtifactHead, CampaignState};
 use super::words::LAYOUT;
-use super::{CampaignTask, MOST_TASK_LINE};
+use super::{ArtifactType, CampaignTask, MOST_TASK_LINE};
 use crate::domain::{CallState, shortened, without_middle};
 
 /// The newest calls that are shown, and the most bytes of them.
 const MOST_LOG: usize = 15;
 const MOST_LOG_BYTES: usize = 2 << 10;
+/// The newest outcomes that are shown, and the most bytes of each.
+const MOST_CAME: usize = 3;
+const MOST_CAME_BYTES: usize = 1_200;
+/// The most bytes of a capability's line.
+const MOST_CAPABILITY: usize = 2 << 10;
 /// The most bytes of the artifacts that tasks need.
 const MOST_NEEDED: usize = 16 << 10;
 /// The line around what is data.
@@ -27,7 +33,7 @@ pub fn snapshot(state: &CampaignState, now: DateTime<Utc>, tools: &BTreeMap<Stri
 
 /// The same in the layout of a program that may be older: a cycle is made again as it was asked.
 pub fn snapshot_in(layout: u32, state: &CampaignState, now: DateTime<Utc>, tools: &BTreeMap<String, String>) -> String {
-    let older = layout < LAYOUT;
+    let older = layout < 2;
     let campaign = &state.campaign;
     let can = eligible(state, now, Presence::There);
     let mut text = format!("# Campaign {}: {} ({})\n\n## Tasks\n", campaign.id, one_line(&campaign.name, 120), campaign.status);
@@ -56,6 +62,11 @@ pub fn snapshot_in(layout: u32, state: &CampaignState, now: DateTime<Utc>, tools
             let _ = writeln!(text, "{name} {what}");
         }
     }
+    for name in capabilities_of(state) {
+        if let Some(what) = tools.get(&name) {
+            let _ = writeln!(text, "{name} {}", one_line(what, MOST_CAPABILITY));
+        }
+    }
     let counts: Vec<_> = state.leads.counts.iter().map(|(status, count)| format!("{count} {status}")).collect();
     let counts = if counts.is_empty() { "none".to_owned() } else { counts.join(", ") };
     let _ = writeln!(text, "\n## Leads: {counts}");
@@ -71,8 +82,11 @@ pub fn snapshot_in(layout: u32, state: &CampaignState, now: DateTime<Utc>, tools
         let _ = writeln!(text, "{FENCE}");
     }
     text.push_str(&log(state));
+    if layout >= 3 {
+        text.push_str(&came(state));
+    }
     text.push_str(&if older { page_before(state) } else { page(state) });
-    text.push_str(&needed(state, &can));
+    text.push_str(&artifacts(state, &can));
     if let Some(fault) = &campaign.fault {
         // It may quote a page.
         let (open, close) = if older { (String::new(), String::new()) } else { (format!("{FENCE}\n"), format!("\n{FENCE}")) };
@@ -107,6 +121,20 @@ fn log(state: &CampaignState) -> String {
         }
     }
     if text.is_empty() { String::new() } else { format!("\n## Log, the newest last\n{FENCE}\n{text}{FENCE}\n") }
+}
+
+/// The outcomes of the newest proposals that were carried out since the state was another, with the results of scripts. They may quote a page.
+fn came(state: &CampaignState) -> String {
+    let carried = &state.campaign.carried;
+    let mut text = String::new();
+    for past in &carried[carried.len().saturating_sub(MOST_CAME)..] {
+        let _ = writeln!(text, "{}", one_line(&past.came, MOST_CAME_BYTES));
+    }
+    if text.is_empty() {
+        text
+    } else {
+        format!("\n## What came of your last proposals, the newest last\n{FENCE}\n{text}{FENCE}\n")
+    }
 }
 
 /// The page as it was read last, and what was done to it since. Its address, its title and the names of its nodes are as foreign as its text.
@@ -148,15 +176,26 @@ fn page_before(state: &CampaignState) -> String {
     if text.is_empty() { text } else { format!("\n## Page\n{text}") }
 }
 
+/// The files that a snapshot shows, as the audit names them.
+pub fn files_shown(state: &CampaignState, now: DateTime<Utc>) -> Vec<BoundArtifact> {
+    let needed = needed(state, &eligible(state, now, Presence::There));
+    needed.into_iter().filter(|artifact| artifact.kind == ArtifactType::File).map(BoundArtifact::of).collect()
+}
+
 /// The artifacts that eligible tasks need.
-fn needed(state: &CampaignState, can: &[i64]) -> String {
+fn needed<'a>(state: &'a CampaignState, can: &[i64]) -> Vec<&'a ArtifactHead> {
     let needs: Vec<_> =
         state.tasks.iter().filter(|task| can.contains(&task.id.0)).flat_map(|task| &task.metadata.needs).collect();
-    let fits = |artifact: &&super::state::ArtifactHead| {
+    let fits = |artifact: &&ArtifactHead| {
         needs.iter().any(|need| need.kind == artifact.kind && need.key.as_ref().is_none_or(|key| *key == artifact.key))
     };
+    state.artifacts.iter().filter(fits).collect()
+}
+
+/// The same in words.
+fn artifacts(state: &CampaignState, can: &[i64]) -> String {
     let mut text = String::new();
-    for artifact in state.artifacts.iter().filter(fits) {
+    for artifact in needed(state, can) {
         // The line of the fence cannot be written by what it holds.
         let content = artifact.content.replace(FENCE, "= = =");
         let _ = writeln!(text, "{FENCE} {} {} version {}\n{content}\n{FENCE}", artifact.kind, artifact.key, artifact.version);

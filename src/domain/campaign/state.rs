@@ -60,6 +60,14 @@ pub struct ArtifactHead {
     pub content: String,
 }
 
+impl ArtifactHead {
+    fn of(artifact: Artifact) -> Self {
+        let Artifact { artifact_type: kind, artifact_key: key, version, source, content, sha256, sequence, created_at, .. } =
+            artifact;
+        Self { kind, key, version, sha256, source, sequence, created_at, content }
+    }
+}
+
 /// The leads in brief.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LeadsInBrief {
@@ -145,10 +153,8 @@ impl CampaignState {
         let mut heads: BTreeMap<(ArtifactType, String), ArtifactHead> = BTreeMap::new();
         for artifact in kept {
             artifact.checked().map_err(BrokenState)?;
-            let Artifact {
-                artifact_type: kind, artifact_key: key, version, source, content, sha256, sequence, created_at, ..
-            } = artifact;
-            heads.insert((kind, key.clone()), ArtifactHead { kind, key, version, sha256, source, sequence, created_at, content });
+            let head = ArtifactHead::of(artifact);
+            heads.insert((head.kind, head.key.clone()), head);
         }
         let mut calls: Vec<MadeCall> = all(calls, "tool_calls")?;
         calls.retain(|call| call.ended_at.is_some());
@@ -177,6 +183,26 @@ impl CampaignState {
         if let Some(kept) = self.tasks.iter_mut().find(|kept| kept.id == task.id) {
             *kept = task;
         }
+    }
+
+    /// Takes the newest version of an artifact in the place of the one before it.
+    pub fn keep(&mut self, artifact: Artifact) {
+        let head = ArtifactHead::of(artifact);
+        let place = self.artifacts.binary_search_by(|kept| (kept.kind, &kept.key).cmp(&(head.kind, &head.key)));
+        match place {
+            Ok(place) => self.artifacts[place] = head,
+            Err(place) => self.artifacts.insert(place, head),
+        }
+    }
+
+    /// Takes a call in that has its outcome by now, unless it is there already.
+    pub fn end_call(&mut self, call: &MadeCall) {
+        if call.ended_at.is_none() || self.calls.iter().any(|there| there.tool_call_id == call.tool_call_id) {
+            return;
+        }
+        self.calls.push(call.clone());
+        self.calls.sort_by_key(|call| call.tool_call_id);
+        self.calls.drain(..self.calls.len().saturating_sub(MOST_CALLS_READ));
     }
 
     /// The newest version of an artifact.

@@ -27,8 +27,9 @@ pub struct ProgramWords {
     pub layout: u32,
 }
 
-/// The layout of a snapshot by this program. Since 2, all that comes from pages stands within a fence, and leads that a task names are shown.
-pub const LAYOUT: u32 = 2;
+/// The layout of a snapshot by this program. Since 2, all that comes from pages stands within a fence, and leads that a task names are shown; since
+/// 3, what came of the last proposals is shown.
+pub const LAYOUT: u32 = 3;
 
 fn first_layout() -> u32 {
     1

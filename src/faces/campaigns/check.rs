@@ -1,4 +1,4 @@
-//! The check before a campaign starts: database, events, secrets, model, and what its tasks need.
+//! The check before a campaign starts: secrets, model, and what its tasks need. Its events and artifacts were checked before.
 
 use super::Campaigns;
 use crate::domain::CampaignId;
@@ -16,10 +16,6 @@ pub(super) async fn faults(campaigns: &Campaigns, id: CampaignId) -> Result<Vec<
     if state.tasks.is_empty() {
         faults.push(format!("it has no task; add one: level3 campaign task {id} add \"…\""));
     }
-    for broken in campaigns.store().campaign_chain(id).await? {
-        faults
-            .push(format!("{broken}; look at it with `level3 replay --check`, and copy the campaign: level3 campaign copy {id}"));
-    }
     let environment = state.environment();
     for name in &environment.secrets {
         match campaigns.0.hands.vault.get(name).await {
@@ -31,6 +27,7 @@ pub(super) async fn faults(campaigns: &Campaigns, id: CampaignId) -> Result<Vec<
             )),
         }
     }
+    faults.extend(campaigns.capability_faults(&state).await?);
     faults.extend(script_fault(campaigns, &state).await);
     faults.extend(browser_faults(campaigns, &state).await);
     faults.extend(model_fault(campaigns).await?);

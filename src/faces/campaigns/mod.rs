@@ -2,6 +2,7 @@
 //! through the one door, [`check`] lets a campaign start, [`replayed`] makes its cycles again, [`projections`] writes its files.
 
 mod browser;
+mod capability;
 mod check;
 mod presence;
 mod projections;
@@ -88,11 +89,12 @@ impl Campaigns {
         self.0.browser.is_there()
     }
 
-    /// Starts a campaign, if all that it needs is there.
+    /// Starts a campaign, if its events and artifacts are what was kept, and all that it needs is there.
     ///
     /// # Errors
-    /// [`CampaignError::Refused`] lists what fails, each with what to do.
+    /// [`CampaignError::Refused`] lists what fails, each with what to do; [`CampaignError::Broken`] if it is broken, and then it is ended.
     pub async fn start(&self, id: CampaignId) -> Result<Campaign, CampaignError> {
+        self.ended_if_broken(self.check_kept(id).await).await?;
         let faults = self.ended_if_broken(check::faults(self, id).await).await?;
         if !faults.is_empty() {
             return Err(CampaignError::Refused(format!("campaign {id} cannot start yet:\n- {}", faults.join("\n- "))));

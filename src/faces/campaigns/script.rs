@@ -1,6 +1,7 @@
 //! The run of a script: what a person is shown of it, and how it is carried out. All that comes of it here is one transaction; what it sends to
 //! hosts of its approval stands in the ledger before.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use futures::FutureExt;
@@ -128,6 +129,19 @@ async fn difference(plan: &ScriptPlan, id: CampaignId, store: &Store) -> Result<
     }))
 }
 
+/// The end of a run that is not begun for want of a person. If it `sends`, a run before a crash may have sent something.
+pub(super) async fn not_run(doing: Doing<'_>, sends: bool) -> Result<Executed, StoreError> {
+    let cut_off = doing.lease.fence > 1 && sends;
+    let outcome = Outcome { refusal: Some(RefusalCode::Gone), ..Outcome::failed(if cut_off { CUT_OFF } else { NOBODY }) };
+    if !cut_off {
+        return Ok(Executed::Outcome(outcome));
+    }
+    let kit = doing.kit();
+    kit.store.give_up_operations(doing.lease, doing.permit, kit.clock.now()).await?;
+    let reach = ScriptReach::new(doing, BTreeSet::new());
+    Ok(Executed::Outcome(reach.ended(outcome).await?))
+}
+
 impl Act for ReadScript {
     fn card<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
         std::future::ready(Ok(CallCard::of(self.card.clone()))).boxed()
@@ -137,19 +151,11 @@ impl Act for ReadScript {
         async move {
             let kit = doing.kit();
             let slot = kit.hands.sandbox.script_slot().await;
-            let reach = ScriptReach::new(doing, self.plan.hosts.clone());
             // It may have waited for others: somebody has to be there now.
             if self.presence.presences.of(self.presence.campaign, kit.clock.now()) == Presence::Away {
-                // A run before a crash may have sent something.
-                let cut_off = doing.lease.fence > 1 && !self.plan.hosts.is_empty();
-                let outcome =
-                    Outcome { refusal: Some(RefusalCode::Gone), ..Outcome::failed(if cut_off { CUT_OFF } else { NOBODY }) };
-                if !cut_off {
-                    return Ok(Executed::Outcome(outcome));
-                }
-                kit.store.give_up_operations(doing.lease, doing.permit, kit.clock.now()).await?;
-                return Ok(Executed::Outcome(reach.ended(outcome).await?));
+                return not_run(doing, !self.plan.hosts.is_empty()).await;
             }
+            let reach = ScriptReach::new(doing, self.plan.hosts.clone());
             let script = ScriptText { language: self.plan.language, source: &self.plan.source };
             let slot = slot.reaching(self.plan.hosts.clone(), reach.reach());
             let end = slot.run(doing.permit, script, &self.plan.input, &self.plan.contents).await;

@@ -7,11 +7,12 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 
 use super::browser::ReadPage;
+use super::capability::ReadCapability;
 use super::presence::Presences;
 use super::request::spec_of;
 use super::script::{PresenceOf, ReadScript};
 use crate::browser::Browser;
-use crate::domain::campaign::judge::validate;
+use crate::domain::campaign::judge::{capabilities_of, validate};
 use crate::domain::campaign::page::{PageHosts, READ, SCREENSHOT, is_browser_tool};
 use crate::domain::campaign::proposal::{AnalyzeLeads, ExecuteTool, GenerateMessage, PersistArtifact, RequestUserInput};
 use crate::domain::campaign::scoring::ScoringConfig;
@@ -41,6 +42,8 @@ struct ReadProposal {
     proposal: CampaignProposal,
     card: Vec<String>,
     ranking: Option<NewRanking>,
+    /// The state that it was judged by.
+    state: CampaignState,
 }
 
 /// A scoring config that would rank the leads anew.
@@ -79,7 +82,12 @@ impl Tool for ProposalTool {
             let refused = |why: String| ToolError::Refused(Refusal::arguments(why));
             let proposal = CampaignProposal::read(self.kind, &asked.arguments).map_err(refused)?;
             let (store, now) = (&asked.kit().store, asked.kit().clock.now());
-            let state = match store.campaign_state_in(asked.lease.conversation).await {
+            // That by which the model was asked, if nothing else has happened since.
+            let state = match store.handed_on(asked.lease) {
+                Some(state) => Ok(state),
+                None => store.campaign_state_in(asked.lease.conversation).await,
+            };
+            let state = match state {
                 Ok(state) => state,
                 Err(CampaignError::Store(error)) => return Err(error.into()),
                 Err(other) => return Err(ToolError::Refused(Refusal::new(RefusalCode::Forbidden, other.to_string()))),
@@ -116,8 +124,14 @@ impl Tool for ProposalTool {
                 let arguments = Some(page.bound());
                 return Ok(Prepared { context, arguments, ..Prepared::new(page, effect) });
             }
+            if let CampaignProposal::ExecuteTool(run) = &proposal
+                && capabilities_of(&state).contains(&run.tool)
+            {
+                let presence = PresenceOf { campaign: state.campaign.id, presences: self.presences.clone() };
+                return ReadCapability::of(run, card, presence, &asked).await;
+            }
             let ranking = NewRanking::of(&state, &proposal);
-            Ok(Prepared { context, ..Prepared::new(ReadProposal { proposal, card, ranking }, effect) })
+            Ok(Prepared { context, ..Prepared::new(ReadProposal { proposal, card, ranking, state }, effect) })
         }
         .boxed()
     }
@@ -211,9 +225,13 @@ impl Act for ReadProposal {
     fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
         async move {
             let kit = doing.kit();
+            let Self { proposal, state, .. } = *self;
             let mut unit = kit.store.begin(kit.clock.now()).await?;
-            match unit.carry_out_proposal(doing.permit, doing.lease, &self.proposal, None).await? {
-                Ok(told) => Ok(Executed::Within(unit, Outcome::ok(told))),
+            match unit.carry_out_judged(doing.permit, doing.lease, &proposal, state).await? {
+                Ok((told, state)) => {
+                    unit.hand_on(&kit.store, doing.lease, state);
+                    Ok(Executed::Within(unit, Outcome::ok(told)))
+                }
                 // Nothing of it is kept.
                 Err(why) => {
                     drop(unit);

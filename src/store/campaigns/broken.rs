@@ -7,7 +7,7 @@ use sqlx::query_as;
 use super::CampaignError;
 use super::rows::{Of, rows};
 use crate::domain::CampaignId;
-use crate::domain::campaign::state::MadeCall;
+use crate::domain::campaign::state::{CampaignRows, MadeCall};
 use crate::domain::campaign::{ApprovalContext, Artifact, CampaignState, CampaignTask};
 use crate::store::Store;
 
@@ -18,12 +18,8 @@ impl Store {
     /// # Errors
     /// [`CampaignError`] if there is none, or its own row cannot be read.
     pub async fn remains_of_campaign(&self, id: CampaignId) -> Result<CampaignState, CampaignError> {
-        let mut rows = rows(&self.pool, Of::Campaign(id)).await?.ok_or(CampaignError::Unknown(id))?;
-        keep(&mut rows.tasks, |_: &CampaignTask| true);
-        keep(&mut rows.artifacts, |artifact: &Artifact| artifact.checked().is_ok());
-        keep(&mut rows.contexts, |_: &ApprovalContext| true);
-        keep(&mut rows.calls, |_: &MadeCall| true);
-        CampaignState::of(rows).map_err(CampaignError::broken(id))
+        let rows = rows(&self.pool, Of::Campaign(id)).await?.ok_or(CampaignError::Unknown(id))?;
+        CampaignState::of(fitting(rows)).map_err(CampaignError::broken(id))
     }
 
     /// The artifacts of a campaign that do not fit their sha256, as sentences; of all versions, which a state does not read.
@@ -38,6 +34,15 @@ impl Store {
         let changed = changed.bind(id.0).fetch_all(&self.pool).await?.into_iter();
         Ok(changed.map(|(kind, key, version)| format!("the {kind} {key} version {version} does not fit its sha256")).collect())
     }
+}
+
+/// The rows that can be read and fit.
+pub(super) fn fitting(mut rows: CampaignRows) -> CampaignRows {
+    keep(&mut rows.tasks, |_: &CampaignTask| true);
+    keep(&mut rows.artifacts, |artifact: &Artifact| artifact.checked().is_ok());
+    keep(&mut rows.contexts, |_: &ApprovalContext| true);
+    keep(&mut rows.calls, |_: &MadeCall| true);
+    rows
 }
 
 /// Leaves out the rows that cannot be read or do not fit.

@@ -1,24 +1,22 @@
 //! The orders of a person about campaigns. Each is the person's own request; none needs an approval.
 
-use std::collections::BTreeMap;
-
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::types::Json;
 use sqlx::{query, query_as, query_scalar};
 
 use super::CampaignError;
-use super::rows::{Of, rows};
 use super::writing::NewArtifact;
 use crate::domain::campaign::artifact::{check_content, check_key};
 use crate::domain::campaign::judge::check_description;
 use crate::domain::campaign::lead::{ImportedLead, read_csv};
+use crate::domain::campaign::script::BoundArtifact;
 use crate::domain::campaign::{
-    ApprovalContext, Artifact, ArtifactSource, ArtifactType, CAMPAIGN_PROFILE, Campaign, CampaignInput, CampaignState,
-    CampaignStatus, CampaignTask, CampaignTaskStatus, ContextKind, Lead, LeadStatus, MOST_TASKS, Requirement, TaskMetadata,
+    ApprovalContext, ArtifactSource, ArtifactType, CAMPAIGN_PROFILE, Campaign, CampaignInput, CampaignState, CampaignStatus,
+    CampaignTask, CampaignTaskStatus, ContextKind, Lead, LeadStatus, MOST_TASKS, TaskMetadata,
 };
-use crate::domain::{CampaignId, CampaignTaskId, ConversationId, Image, LeadId, Machine};
-use crate::facts::{ChatForgotten, ContextChanged};
-use crate::store::{Store, StoreError, Unit, value};
+use crate::domain::{CampaignId, CampaignTaskId, ConversationId, Image, LeadId, Machine, ToolCallId};
+use crate::facts::{ChatForgotten, ContextChanged, FileRead, LeadsKept};
+use crate::store::{Store, StoreError, Unit};
 
 /// The most characters of a campaign's name.
 const MOST_NAME: usize = 200;
@@ -155,52 +153,6 @@ impl Store {
         Ok(campaign)
     }
 
-    /// A new campaign in `initializing`, from the artifacts, leads and open tasks of another. Its config scores the leads anew.
-    ///
-    /// # Errors
-    /// [`CampaignError`] if there is none.
-    pub async fn copy_campaign(&self, id: CampaignId, now: DateTime<Utc>) -> Result<CampaignId, CampaignError> {
-        self.has_room()?;
-        let mut unit = self.begin(now).await?;
-        let rows = rows(&mut *unit.tx, Of::Campaign(id)).await?.ok_or(CampaignError::Unknown(id))?;
-        let from: Campaign = value(rows.campaign)?;
-        let tasks = rows.tasks.into_iter().map(value::<CampaignTask>).collect::<Result<Vec<_>, _>>()?;
-        let artifacts = rows.artifacts.into_iter().map(value::<Artifact>).collect::<Result<Vec<_>, _>>()?;
-        let mut leads = unit.all_leads(id).await?;
-        let campaign = unit.insert_campaign(&from.name, Some(id)).await?;
-        let mut parts = CopiedParts::default();
-        for task in &tasks {
-            let done = task.status == CampaignTaskStatus::Done;
-            let number = if done { None } else { Some(CampaignTaskId(unit.number_of("campaign_tasks").await?)) };
-            parts.tasks.insert(task.id, number);
-        }
-        let numbers = unit.numbers_of("leads", leads.len()).await?;
-        for (lead, number) in leads.iter_mut().zip(numbers) {
-            parts.leads.insert(lead.id, LeadId(number));
-            // The version of the config that has scored it has another number in the copy.
-            (lead.id, lead.campaign_id, lead.weight_score, lead.scored) = (LeadId(number), campaign.id, 0, None);
-        }
-        let behind = artifacts.iter().map(|kept| ((kept.artifact_type, kept.artifact_key.clone()), kept.version - 1));
-        parts.behind.extend(behind);
-        for task in &tasks {
-            if let Some(copy) = parts.task(task, campaign.id, now) {
-                unit.record_task(campaign.conversation_id, copy, "is copied").await?;
-            }
-        }
-        unit.record_leads(campaign.conversation_id, &leads, "copied").await?;
-        for kept in &artifacts {
-            // One that was changed is what broke the campaign, and is left behind.
-            if kept.checked().is_err() {
-                continue;
-            }
-            let Artifact { artifact_type: kind, artifact_key: key, content, source, .. } = kept;
-            let new = NewArtifact { kind: *kind, key, content, source: *source, step: None, approval: None };
-            unit.keep_artifact(&campaign, new).await?;
-        }
-        unit.commit().await?;
-        Ok(campaign.id)
-    }
-
     /// Removes the messages of a campaign's conversation, its summaries, and the images that nothing else names, by an event
     /// that replay knows. Gives how many messages.
     ///
@@ -231,51 +183,6 @@ impl Store {
     }
 }
 
-/// The numbers that the parts of a campaign have in its copy.
-#[derive(Default)]
-struct CopiedParts {
-    /// Those of its tasks. One that is done is not copied, and has none.
-    tasks: BTreeMap<CampaignTaskId, Option<CampaignTaskId>>,
-    /// Those of its leads.
-    leads: BTreeMap<LeadId, LeadId>,
-    /// So many versions of an artifact stay behind: its newest becomes the first.
-    behind: BTreeMap<(ArtifactType, String), i32>,
-}
-
-impl CopiedParts {
-    /// A task for the copy; `None` if it is done. If its required effects were other tasks that are all done, it requires that the
-    /// time of the copy has come, which holds: so it is done as soon as its preconditions hold, as in the original.
-    fn task(&self, task: &CampaignTask, campaign_id: CampaignId, now: DateTime<Utc>) -> Option<CampaignTask> {
-        let id = self.tasks.get(&task.id).copied().flatten()?;
-        let copied = |all: &[Requirement]| all.iter().filter_map(|wanted| self.condition(wanted)).collect::<Vec<_>>();
-        let TaskMetadata { preconditions, requires, .. } = &task.metadata;
-        let (preconditions, mut left) = (copied(preconditions), copied(requires));
-        if left.is_empty() && !requires.is_empty() {
-            left.push(Requirement::After { time: now });
-        }
-        let metadata = TaskMetadata { preconditions, requires: left, begun_at: None, ..task.metadata.clone() };
-        let status = if task.status == CampaignTaskStatus::Blocked { task.status } else { CampaignTaskStatus::Pending };
-        Some(CampaignTask { id, campaign_id, status, metadata, sequence: 0, created_at: now, updated_at: now, ..task.clone() })
-    }
-
-    /// A condition for the copy; `None` if it is a task that is done. A number that is none of the campaign stays as it is.
-    fn condition(&self, wanted: &Requirement) -> Option<Requirement> {
-        Some(match wanted {
-            Requirement::TaskDone { task } => {
-                Requirement::TaskDone { task: self.tasks.get(task).copied().unwrap_or(Some(*task))? }
-            }
-            Requirement::LeadStatus { lead, status } => {
-                Requirement::LeadStatus { lead: self.leads.get(lead).copied().unwrap_or(*lead), status: *status }
-            }
-            Requirement::ArtifactExists { kind_of, key, min_version } => {
-                let behind = self.behind.get(&(*kind_of, key.clone())).copied().unwrap_or_default();
-                Requirement::ArtifactExists { kind_of: *kind_of, key: key.clone(), min_version: (min_version - behind).max(1) }
-            }
-            other => other.clone(),
-        })
-    }
-}
-
 impl Unit {
     /// Removes those of these images that no message has any more, and no artifact. Gives their names.
     async fn forget_images(&mut self, conversation: ConversationId, named: Vec<String>) -> Result<Vec<String>, StoreError> {
@@ -297,7 +204,8 @@ impl Unit {
         Ok(gone)
     }
 
-    async fn insert_campaign(&mut self, name: &str, copy_of: Option<CampaignId>) -> Result<Campaign, CampaignError> {
+    /// Makes a campaign and its conversation, without tasks.
+    pub(super) async fn insert_campaign(&mut self, name: &str, copy_of: Option<CampaignId>) -> Result<Campaign, CampaignError> {
         let conversation = query_scalar::<_, i64>(
             "INSERT INTO conversations (user_id, profile, created_at) VALUES (1, $1, $2) RETURNING conversation_id",
         );
@@ -445,6 +353,24 @@ impl Unit {
         let told = format!("Task {id} {what}.");
         self.record_task(campaign.conversation_id, task, what).await?;
         Ok(told)
+    }
+
+    /// Imports the leads of a file, whose reading by a call is recorded. Gives a sentence on it.
+    pub(super) async fn import_file(
+        &mut self,
+        call: ToolCallId,
+        state: &CampaignState,
+        key: &str,
+    ) -> Result<String, CampaignError> {
+        let Some(file) = state.artifact(ArtifactType::File, key) else {
+            return Err(CampaignError::Missing(format!("there is no file {key}")));
+        };
+        let rows = read_csv(&file.content).map_err(|bad| CampaignError::Wrong(bad.join("; ")))?;
+        let what = format!("are read from the file {key} version {}", file.version);
+        let read = FileRead { call, file: BoundArtifact::of(file) };
+        self.record(state.campaign.conversation_id, &[LeadsKept { leads: Vec::new(), what, read: Some(read) }.into()]).await?;
+        let (new, changed) = self.import_rows(state, rows).await?;
+        Ok(format!("{new} leads are new, {changed} were changed."))
     }
 
     /// Imports rows: those of a known `profile_url` are changed. Gives how many are new, and how many were changed.

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::arguments;
 use super::kit::Kit;
 use super::tool::{Act, CallCard, Doing, Executed, FoundTool, Inside, Prepared, Preparing, Source, Tool, ToolError, at_once};
-use crate::domain::{CapabilityVersion, Effect, SharedSpec, ToolSpec};
+use crate::domain::{CapabilityVersion, Effect, Outcome, SharedSpec, ToolSpec};
 use crate::store::{CapabilitySummary, Catalogue, Crash, StoreError};
 
 /// All live capabilities.
@@ -24,12 +24,20 @@ struct CapabilityTool(Arc<CapabilityVersion>);
 
 /// Calls a version with these arguments, which the law has judged.
 pub(super) async fn run(doing: Doing<'_>, live: &CapabilityVersion, arguments: &Value) -> Result<Executed, StoreError> {
+    call_capability(doing, live, arguments).await.map(Executed::Outcome)
+}
+
+/// The same for one who records the outcome together with something else.
+///
+/// # Errors
+/// If the ledger could not be written: then the call is run again.
+pub async fn call_capability(doing: Doing<'_>, live: &CapabilityVersion, arguments: &Value) -> Result<Outcome, StoreError> {
     let kit = doing.kit();
     let under_way = Crash { call: doing.permit.call(), fence: doing.lease.fence, name: live.name.clone(), version: live.version };
     let _mark = kit.hands.marks.set(&under_way);
     let outcome = reach::call(doing, live, arguments).await?;
     kit.metrics.capability_call(outcome.ok);
-    Ok(Executed::Outcome(outcome))
+    Ok(outcome)
 }
 
 /// A capability as a model is offered it.

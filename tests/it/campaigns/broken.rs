@@ -84,6 +84,22 @@ async fn campaign_that_is_not_what_was_kept_is_broken_as_it_is_resumed() {
 }
 
 #[tokio::test]
+async fn campaign_whose_chain_is_broken_is_not_started_but_ended() {
+    let desk = Desk { app: TestApp::start().await };
+    assert_eq!(desk.ask(Method::POST, "", Some(json!({"name": "Outreach", "tasks": two_tasks()}))).await.0, 200);
+    desk.damage(
+        "UPDATE events SET created_at = created_at - interval '1 microsecond'
+         WHERE conversation_id = (SELECT conversation_id FROM campaigns WHERE id = 1) AND sequence = 2",
+    )
+    .await;
+    let (status, refused) = desk.ask(Method::POST, "/1/start", None).await;
+    let (told, why) = (refused["error"].as_str().unwrap(), "event 2 does not fit its hash");
+    assert!(status == 409 && told.contains(why) && told.contains("level3 campaign copy 1"), "{refused}");
+    desk.is_broken(why).await;
+    assert!(desk.app.script.requests().is_empty(), "no model is asked");
+}
+
+#[tokio::test]
 async fn campaign_start_asks_the_models_that_its_cycles_would_ask() {
     let peer = Peer::start().await;
     let desk = Desk { app: TestApp::with(&[("LLAMACPP_BASE_URL", &format!("{}/v1", peer.host()))]).await };

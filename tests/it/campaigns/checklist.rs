@@ -448,6 +448,7 @@ fn campaign_document_names_a_test_for_each_invariant_and_each_line_of_the_checkl
     let sources = [
         include_str!("checklist.rs"),
         include_str!("mod.rs"),
+        include_str!("capability.rs"),
         include_str!("scripts.rs"),
         include_str!("script_reach.rs"),
         include_str!("browser.rs"),

@@ -87,6 +87,30 @@ async fn campaign_copy_names_its_own_tasks_leads_and_versions_and_comes_to_its_e
     desk.check().await;
 }
 
+#[tokio::test]
+async fn campaign_copy_takes_a_precondition_that_was_met_by_the_original_for_met() {
+    let answered = |question: &str| json!({"kind": "user_answered", "question": question});
+    let scored = json!({"kind": "tool_succeeded", "tool": "score_leads", "arguments": {}});
+    let desk = Desk::start(json!([
+        {"description": "Ask", "requires": [answered("tone")]},
+        {"description": "Draft", "preconditions": [answered("tone"), scored.clone()],
+         "requires": [{"kind": "artifact_exists", "type": "message", "key": "hello"}]},
+    ]))
+    .await;
+    desk.app.script([call("request_user_input", json!({"task": 1, "question": "tone", "text": "Formal?"}))]);
+    post(&desk, "/1/present", json!({})).await;
+    desk.app.run_until_idle().await;
+    post(&desk, "/1/answer", json!({"task": 1, "question": "tone", "answer": "Formal"})).await;
+    let shown = desk.get("/1").await;
+    assert_eq!(shown["tasks"][0]["status"], "done", "{shown}");
+    post(&desk, "/1/copy", json!({})).await;
+    let copy = desk.get("/2").await;
+    let tasks = copy["tasks"].as_array().unwrap();
+    assert_eq!((tasks.len(), &tasks[0]["description"]), (1, &json!("Draft")), "{copy}");
+    assert_eq!(tasks[0]["metadata"]["preconditions"], json!([scored]), "the answer was given, and nothing was scored: {copy}");
+    desk.check().await;
+}
+
 /// An image of its own for each number.
 fn image(number: u8) -> Value {
     let mut bytes = STANDARD.decode(PNG).unwrap();

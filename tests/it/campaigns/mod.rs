@@ -1,9 +1,12 @@
 //! Campaigns, from their making to their end: a model that proposes well, badly and twice, a person who approves, answers and goes away.
 
+mod audited;
 mod broken;
 mod browser;
 mod canary;
+mod capability;
 mod checklist;
+mod commands;
 mod copying;
 mod cost;
 mod eight_kinds;

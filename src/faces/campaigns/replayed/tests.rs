@@ -44,8 +44,8 @@ fn ask(records: &mut Vec<EventRecord>, words: &ProgramWords, told: bool) {
         let told = CycleWords { turn: TurnId(3), sha256: words.sha256(), words: words.clone() };
         push(records, json!(Event::from(told)));
     }
-    let CycleRequest { state_sha256, rules_sha256, request_sha256, .. } = request;
-    let asked = CycleAsked { turn: TurnId(3), number: 1, upto, state_sha256, rules_sha256, request_sha256 };
+    let CycleRequest { state_sha256, rules_sha256, request_sha256, files, .. } = request;
+    let asked = CycleAsked { turn: TurnId(3), number: 1, upto, state_sha256, rules_sha256, request_sha256, files };
     push(records, json!(Event::from(asked)));
 }
 

@@ -1,0 +1,58 @@
+//! The audit and the export: each file that is kept, read or shown has its line, and rows are whole.
+
+use reqwest::Method;
+use serde_json::json;
+use sqlx::{AssertSqlSafe, Executor};
+
+use super::{Desk, two_tasks};
+use crate::support::call;
+
+#[tokio::test]
+async fn campaign_files_that_are_kept_shown_and_imported_stand_in_the_audit() {
+    let desk = Desk::start(json!([{
+        "description": "Import them",
+        "requires": [{"kind": "tool_succeeded", "tool": "import_leads"}],
+        "needs": [{"type": "file", "key": "people"}],
+    }]))
+    .await;
+    desk.keep("file", "people", "full_name,profile_url\nAda,https://x.example/a\n").await;
+    desk.keep("context", "campaign_context", "Sell").await;
+    desk.app.script([call("execute_tool", json!({"task": 1, "tool": "import_leads", "arguments": {"file": "people"}}))]);
+    desk.present().await;
+    let approval = desk.asked().await;
+    desk.decide(&approval, "approve").await;
+    desk.app.run_until_idle().await;
+    assert_eq!(desk.get("/1").await["campaign"]["status"], "completed");
+    let written = desk.get("/1/log?log=audit&kind=file%20written").await;
+    let lines = written.as_array().unwrap();
+    let file = &lines[0]["payload"]["file"];
+    assert_eq!((lines.len(), &file["key"], &file["version"]), (1, &json!("people"), &json!(1)), "{written}");
+    assert_eq!(lines[0]["payload"]["source"], "user");
+    let read = desk.get("/1/log?log=audit&kind=file%20read").await;
+    let lines = read.as_array().unwrap();
+    assert!(lines.len() == 2 && lines.iter().all(|line| line["payload"]["file"] == *file), "{read}");
+    assert!(lines.iter().any(|line| line["payload"]["turn"].is_i64()), "the request that showed it: {read}");
+    assert!(lines.iter().any(|line| line["payload"]["call"].is_i64()), "the call that imported it: {read}");
+    desk.check().await;
+}
+
+#[tokio::test]
+async fn campaign_export_has_whole_rows_so_one_that_was_changed_by_hand_differs_from_its_events() {
+    let desk = Desk::start(two_tasks()).await;
+    let csv = "full_name,profile_url,title\nAda,https://x.example/a,CTO\nBob,https://x.example/b,Cook\n";
+    assert_eq!(desk.ask(Method::POST, "/1/leads", Some(json!({"csv": csv}))).await.0, 200);
+    desk.keep("heuristic", "tone", "Warm").await;
+    desk.keep("heuristic", "tone", "Cold").await;
+    desk.check().await;
+    let before = desk.get("/1/export").await;
+    let state = &before["state"];
+    assert_eq!(state["leads"][1]["attributes"], json!({"title": "Cook"}), "{before}");
+    assert_eq!((&state["artifacts"][0]["content"], &state["artifacts"][1]["version"]), (&json!("Warm"), &json!(2)), "{before}");
+    desk.app.rewrites("a lead is changed by hand");
+    let statement = r#"UPDATE leads SET attributes = '{"title": "CTO"}' WHERE full_name = 'Bob'"#;
+    desk.app.behind().await.execute(AssertSqlSafe(statement)).await.unwrap();
+    let [tables, events] = [desk.get("/1/export?from=tables").await, desk.get("/1/export?from=events").await];
+    assert_eq!(events, before);
+    assert_ne!(tables["state"]["leads_sha256"], events["state"]["leads_sha256"]);
+    assert_ne!(tables["state"]["leads"], events["state"]["leads"]);
+}
