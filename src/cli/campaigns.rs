@@ -3,19 +3,24 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::client::{Client, NOTHING};
 use super::{CliError, Screen};
 use crate::domain::campaign::{Campaign, CampaignStatus};
-use crate::wire::api::{CampaignExport, CampaignInfo, CampaignLeads, CampaignList, CampaignMade, CampaignTold, CampaignVerified};
+use crate::wire::api::{
+    CampaignExport, CampaignInfo, CampaignLeads, CampaignList, CampaignMade, CampaignTaskOrder, CampaignTold, CampaignVerified,
+};
 
 /// How often a terminal says that somebody is there. Real time: it is a person's.
 const SIGN: Duration = Duration::from_secs(15);
 
 /// The same while a single cycle is done, so that its end is told soon.
 const SOON: Duration = Duration::from_secs(1);
+
+/// A task in a file.
+const TASK: &str = r#"{"description": "Draft a message", "requires": [{"kind": "user_answered", "question": "tone"}]}"#;
 
 /// The commands on campaigns.
 #[derive(Debug, Subcommand)]
@@ -71,16 +76,7 @@ pub enum CampaignCommand {
         id: i64,
     },
     /// Add a task, or finish, block or unblock one
-    Task {
-        /// The campaign
-        id: i64,
-        /// add, finish, block or unblock
-        deed: String,
-        /// The description, or the number of the task
-        what: String,
-        /// For add: required effects as JSON; for block: the reason
-        more: Option<String>,
-    },
+    Task(CampaignTaskAsk),
     /// Import leads from a CSV file, or give one a status; without both, list them
     Lead {
         /// The campaign
@@ -141,6 +137,9 @@ pub enum CampaignCommand {
         /// audit or events
         #[arg(default_value = "audit")]
         log: String,
+        /// Only lines of this kind
+        #[arg(long)]
+        kind: Option<String>,
     },
     /// Print the whole state as JSON
     Export {
@@ -160,6 +159,33 @@ pub enum CampaignCommand {
         /// The campaign
         id: i64,
     },
+}
+
+/// A person's deed with a task of a campaign.
+#[derive(Debug, Args)]
+pub struct CampaignTaskAsk {
+    /// The campaign
+    id: i64,
+    /// add, finish, block or unblock
+    deed: String,
+    /// The description, or the number of the task
+    #[arg(required_unless_present = "from")]
+    what: Option<String>,
+    /// For block: the reason; for add: the same as --requires
+    #[arg(conflicts_with = "requires")]
+    more: Option<String>,
+    /// For add: the list of what has to hold before it begins, like [{"kind": "task_done", "task": 1}]
+    #[arg(long, value_name = "JSON")]
+    preconditions: Option<String>,
+    /// For add: the list of what has to hold for it to be done, like [{"kind": "user_answered", "question": "tone"}]
+    #[arg(long, value_name = "JSON")]
+    requires: Option<String>,
+    /// For add: the list of artifacts that a model is shown for it, like [{"type": "context"}]
+    #[arg(long, value_name = "JSON")]
+    needs: Option<String>,
+    /// For add: a file with {"description", "preconditions", "requires", "needs"}
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["what", "more", "preconditions", "requires", "needs"])]
+    from: Option<PathBuf>,
 }
 
 pub(super) async fn run(ask: CampaignCommand, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
@@ -192,17 +218,7 @@ pub(super) async fn run(ask: CampaignCommand, client: &Client, screen: &mut Scre
             let _: Campaign = client.post(&["campaigns", &id.to_string(), "cycle"], NOTHING).await?;
             watch(id, SOON, client, screen).await
         }
-        C::Task { id, deed, what, more } => {
-            let (path, body): (Vec<String>, Value) = match deed.as_str() {
-                "add" => {
-                    let requires: Value = serde_json::from_str(more.as_deref().unwrap_or("[]"))
-                        .map_err(|error| CliError::Usage(format!("the required effects are no JSON: {error}")))?;
-                    (vec!["tasks".to_owned()], json!({"description": what, "requires": requires}))
-                }
-                _ => (vec!["tasks".to_owned(), what], json!({"deed": deed, "reason": more.unwrap_or_default()})),
-            };
-            order(id, &path, &body, client, screen).await
-        }
+        C::Task(ask) => task(ask, client, screen).await,
         C::Lead { id, import: Some(file), .. } => {
             order(id, &["leads".to_owned()], &json!({"csv": text(&file)?}), client, screen).await
         }
@@ -232,8 +248,9 @@ pub(super) async fn run(ask: CampaignCommand, client: &Client, screen: &mut Scre
             let body = json!({"kind": kind, "count": count, "until": until, "type": artifact_type});
             order(id, &["contexts".to_owned()], &body, client, screen).await
         }
-        C::Log { id, log } => {
-            let found: Value = client.get(&["campaigns", &id.to_string(), "log"], &[("log", log)]).await?;
+        C::Log { id, log, kind } => {
+            let query: Vec<_> = std::iter::once(("log", log)).chain(kind.map(|kind| ("kind", kind))).collect();
+            let found: Value = client.get(&["campaigns", &id.to_string(), "log"], &query).await?;
             pretty(&found, screen)
         }
         C::Export { id, from_events } => {
@@ -260,7 +277,8 @@ fn say(answer: &impl serde::Serialize, words: String, screen: &mut Screen<'_>) -
 
 fn pretty(value: &Value, screen: &mut Screen<'_>) -> Result<(), CliError> {
     if !screen.json(value)? {
-        screen.line(serde_json::to_string_pretty(value).unwrap_or_default())?;
+        // Line by line: a line break within one is shown as two characters.
+        serde_json::to_string_pretty(value).unwrap_or_default().lines().try_for_each(|line| screen.line(line))?;
     }
     Ok(())
 }
@@ -270,6 +288,41 @@ async fn order(id: i64, path: &[String], body: &Value, client: &Client, screen: 
     let path: Vec<&str> = ["campaigns", &id].into_iter().chain(path.iter().map(String::as_str)).collect();
     let told: CampaignTold = client.post(&path, Some(body)).await?;
     say(&told, told.told.clone(), screen)
+}
+
+/// Makes a task, or does something with one.
+async fn task(ask: CampaignTaskAsk, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
+    let CampaignTaskAsk { id, deed, what, more, preconditions, requires, needs, from } = ask;
+    if deed == "add" {
+        let made = match from {
+            Some(file) => serde_json::from_str(&text(&file)?)
+                .map_err(|error| CliError::Usage(format!("{}: {error}; expected an object like {TASK}", file.display())))?,
+            None => CampaignTaskOrder {
+                description: what.unwrap_or_default(),
+                preconditions: listed("--preconditions", preconditions.as_deref(), r#"[{"kind": "task_done", "task": 1}]"#)?,
+                requires: listed(
+                    "--requires",
+                    requires.or(more).as_deref(),
+                    r#"[{"kind": "user_answered", "question": "tone"}]"#,
+                )?,
+                needs: listed("--needs", needs.as_deref(), r#"[{"type": "context", "key": "campaign_context"}]"#)?,
+            },
+        };
+        return order(id, &["tasks".to_owned()], &json!(made), client, screen).await;
+    }
+    let describes = [preconditions, requires, needs].iter().any(Option::is_some);
+    let Some(number) = what.filter(|_| !describes) else {
+        return Err(CliError::Usage("--preconditions, --requires, --needs and --from are for `add`".to_owned()));
+    };
+    let body = json!({"deed": deed, "reason": more.unwrap_or_default()});
+    order(id, &["tasks".to_owned(), number], &body, client, screen).await
+}
+
+/// The list that an option gives in JSON; an empty one without it.
+fn listed(option: &str, given: Option<&str>, example: &str) -> Result<Vec<Value>, CliError> {
+    let Some(given) = given else { return Ok(Vec::new()) };
+    serde_json::from_str(given)
+        .map_err(|error| CliError::Usage(format!("{option}: {error}; expected a list in JSON like {example}")))
 }
 
 async fn steer(id: i64, deed: &str, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {

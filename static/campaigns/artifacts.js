@@ -8,6 +8,7 @@ import { exactDiff, exactNodes } from "../ui/exact.js";
 import { errorState, waitingFor } from "../ui/states.js";
 import { keepForm } from "./keep.js";
 import { listSection, makePart, partRows } from "./part.js";
+import { pictureNode } from "./picture.js";
 import { campaigns as said } from "./words.js";
 
 /** The section: `{ node, put(artifacts, over) }`. Contents are asked for when a person opens one. */
@@ -33,6 +34,10 @@ function artifactRow({ type, key, version, source, over }, host, { api, id, sign
     try {
       const { versions } = await api.artifactVersions(id, type, key);
       if (signal.aborted) return;
+      if (type === "picture") {
+        body.replaceChildren(...versions.toReversed().flatMap((artifact) => [pictureNode(artifact), madeBy(said.version(artifact.version), artifact)]));
+        return;
+      }
       const another = button(said.newVersion, () => keep.fill({ type, key, content: versions.at(-1).content }), { "aria-label": said.newVersionOf(key), "data-part": "another", "data-testid": "campaigns-another" });
       body.replaceChildren(...versionNodes(versions), ...(over ? [] : [h("div", { class: "campaigns-deeds" }, another)]));
     } catch (error) {
@@ -45,6 +50,9 @@ function artifactRow({ type, key, version, source, over }, host, { api, id, sign
   return [head, details];
 }
 
+/** A line that says whose a version was, and when it was kept. */
+const madeBy = (title, { source, created_at: at }) => h("p", { class: "campaigns-note" }, `${title} · ${said.sources[source] ?? source}, ${shortTime(at)}`);
+
 /** The newest whole, and before it each step that led there, the newest first. */
 function versionNodes(versions) {
   const newest = versions.at(-1);
@@ -53,8 +61,7 @@ function versionNodes(versions) {
     const [before, after] = [versions[at - 1], versions[at]];
     const diff = lineDiff(before.content, after.content);
     const title = said.diffOf(before.version, after.version);
-    const who = `${said.sources[after.source] ?? after.source}, ${shortTime(after.created_at)}`;
-    nodes.push(h("p", { class: "campaigns-note" }, `${title} · ${who}`), diff === "" ? h("p", { class: "none" }, said.same) : exactDiff(diff, title));
+    nodes.push(madeBy(title, after), diff === "" ? h("p", { class: "none" }, said.same) : exactDiff(diff, title));
   }
   return nodes;
 }

@@ -14,6 +14,7 @@ import { contextsSection } from "./contexts.js";
 import { cyclesSection } from "./cycles.js";
 import { leadsSection } from "./leads.js";
 import { logsSection } from "./logs.js";
+import { deeper, lookBack } from "./older.js";
 import { stateWord } from "./part.js";
 import { recordSection } from "./record.js";
 import { isOver, steps, whyOf } from "./rows.js";
@@ -29,8 +30,14 @@ export function campaignDetail({ api, signal, announce, setTitle, went }) {
   /** Shows a campaign, from its beginning. */
   function open(id) {
     if (shown?.id === id) return load();
-    const parts = makeParts({ api, id, signal, announce, went, load: () => load() });
-    shown = { id, parts };
+    const mine = { id, depth: 1 };
+    /** Looks further back in both logs. */
+    const older = () => {
+      mine.depth = deeper(mine.depth);
+      return load();
+    };
+    const parts = makeParts({ api, id, signal, announce, went, older, load: () => load() });
+    shown = Object.assign(mine, { parts });
     node.replaceChildren(parts.problem, waitingFor(() => load()));
     return load();
   }
@@ -39,9 +46,10 @@ export function campaignDetail({ api, signal, announce, setTitle, went }) {
     const mine = shown;
     if (!mine) return;
     try {
-      const [info, { leads }, events, audit] = await Promise.all([api.campaign(mine.id), api.campaignLeads(mine.id), api.campaignLog(mine.id, "events"), api.campaignLog(mine.id, "audit")]);
+      const { depth } = mine;
+      const [info, { leads }, logs] = await Promise.all([api.campaign(mine.id), api.campaignLeads(mine.id), lookBack(api, mine.id, depth)]);
       if (signal.aborted || shown !== mine) return;
-      mine.parts.show({ info, leads, events, audit });
+      mine.parts.show({ info, leads, ...logs });
       setTitle(info.campaign.name);
       if (!mine.isShown) node.replaceChildren(mine.parts.problem, mine.parts.node);
       const { status, conversation_id: conversation } = info.campaign;
@@ -71,7 +79,7 @@ export function campaignDetail({ api, signal, announce, setTitle, went }) {
   return { node, open, load, told, close, shows };
 }
 
-function makeParts({ api, id, signal, announce, went, load }) {
+function makeParts({ api, id, signal, announce, went, older, load }) {
   const head = h("div", { class: "campaigns-about" });
   const { line, say } = problemLine();
   const problem = h("div", {});
@@ -93,19 +101,19 @@ function makeParts({ api, id, signal, announce, went, load }) {
     announce(said.copied(answer.id));
     went(answer.id);
   });
-  const shared = { api, id, signal, order, load, announce };
-  const [tasks, cycles, leads, artifacts, contexts, logs] = [tasksSection(shared), cyclesSection(), leadsSection(shared), artifactsSection(shared), contextsSection(shared), logsSection()];
+  const shared = { api, id, signal, order, older, load, announce };
+  const [tasks, cycles, leads, artifacts, contexts, logs] = [tasksSection(shared), cyclesSection(shared), leadsSection(shared), artifactsSection(shared), contextsSection(shared), logsSection(shared)];
   const node = h("div", {}, head, line, h("p", { class: "campaigns-note" }, said.rules), waiting, tasks.node, cycles.node, leads.node, artifacts.node, contexts.node, logs.node, recordSection(shared));
 
-  function show({ info, leads: all, events, audit }) {
+  function show({ info, leads: all, events, audit, back }) {
     showHead(head, info, steer);
     const over = isOver(info.campaign);
     tasks.put(info.tasks, over);
-    cycles.put(events, audit);
+    cycles.put(events, audit, back);
     leads.put(all, info.leads, over);
     artifacts.put(info.artifacts, over);
     contexts.put(info.contexts, over);
-    logs.put(events, audit);
+    logs.put(events, audit, back);
   }
   const waits = (rows) => {
     waiting.hidden = rows.length === 0;

@@ -5,7 +5,7 @@ import { button } from "../ui/button.js";
 import { select } from "../ui/forms.js";
 import { problemLine } from "../ui/section.js";
 import { listSection, makePart, partRows, stateWord } from "./part.js";
-import { badLines, safeAddress } from "./rows.js";
+import { badLines, baseOf, safeAddress } from "./rows.js";
 import { campaigns as said } from "./words.js";
 
 /** So many are shown. */
@@ -82,7 +82,7 @@ function leadRow({ id, full_name: name, profile_url: url, weight_score: score, s
   const who = address ? h("a", { href: address, rel: "noopener noreferrer nofollow", target: "_blank", class: "campaigns-name", "data-part": "name", dir: "auto" }, name) : h("strong", { dir: "auto" }, name);
   const points = (scored?.points ?? []).map(({ rule, weight }) => said.points(rule, weight));
   const facts = Object.entries(attributes).map(([key, value]) => `${key}: ${value}`);
-  const how = scored ? [said.scoreBy(scored.version), ...points, ...(scored.sum === score ? [] : [said.clamped(scored.sum, score)])] : [said.unscored];
+  const how = scored ? [said.scoreBy(scored.version), ...(baseOf(scored) === 0 ? [] : [said.base(baseOf(scored))]), ...points, ...(scored.sum === score ? [] : [said.clamped(scored.sum, score)])] : [said.unscored];
   return [
     h("div", { class: "campaigns-head" }, who, over ? stateWord(status, said.leadStates[status] ?? status) : statusChoice({ id, name, status }, set)),
     h("details", { "data-part": "score" }, h("summary", { "data-part": "open" }, said.score(score)), h("ul", {}, [...how, ...facts].map((text) => h("li", { dir: "auto" }, text)))),

@@ -4,17 +4,19 @@ import { h, keyed } from "../core/dom.js";
 import { localTime, shortTime } from "../core/times.js";
 import { exactNodes } from "../ui/exact.js";
 import { filterBar } from "../ui/filters.js";
+import { DEEPEST, olderButton } from "./older.js";
 import { listSection, makePart, partRows } from "./part.js";
 import { campaigns as said } from "./words.js";
 
-/** So many are shown. */
+/** So many are shown, times the depth to which a person looks back. */
 const MOST = 50;
 
-/** The section: `{ node, put(events, audit) }`, both with the oldest line first. */
-export function logsSection() {
+/** The section: `{ node, put(events, audit, back) }`, both with the oldest line first. `older()` looks further back. */
+export function logsSection({ older }) {
   const { node, list, none } = listSection(said.logs, said.noLines, "campaigns-logs");
-  const more = h("p", { class: "campaigns-note", hidden: true }, said.newest(MOST));
-  const state = { audit: [], events: [] };
+  const note = h("p", { class: "campaigns-note", hidden: true });
+  const more = olderButton(older, said.logs, "logs");
+  const state = { audit: [], events: [], back: { depth: 1 } };
   const kindsOf = (lines) => [["", said.allKinds], ...[...new Set(lines.map(({ kind }) => kind))].toSorted().map((kind) => [kind, kind])];
   const filters = filterBar({
     label: said.logs,
@@ -26,7 +28,7 @@ export function logsSection() {
     changed: () => show(),
   });
   list.before(filters.node);
-  node.append(more);
+  node.append(note, more);
 
   function show() {
     const { log } = filters.values();
@@ -37,12 +39,16 @@ export function logsSection() {
     state.kinds = told;
     const { kind } = filters.values();
     const kept = lines.filter((line) => !kind || line.kind === kind);
+    const { depth, isCut } = state.back;
+    const most = MOST * depth;
     none.hidden = kept.length > 0;
-    more.hidden = kept.length <= MOST;
-    keyed(list, partRows(kept.slice(-MOST).toReversed(), ({ id }) => `${log} ${id}`, lineRow), makePart);
+    note.hidden = kept.length <= most;
+    note.textContent = said.newest(most);
+    more.hidden = depth === DEEPEST || (kept.length <= most && !isCut);
+    keyed(list, partRows(kept.slice(-most).toReversed(), ({ id }) => `${log} ${id}`, lineRow), makePart);
   }
-  const put = (events, audit) => {
-    Object.assign(state, { events, audit });
+  const put = (events, audit, back) => {
+    Object.assign(state, { events, audit, back });
     show();
   };
   return { node, put };

@@ -70,5 +70,8 @@ export function argumentLines(written = "") {
 }
 
 function evidence(cycle, { id, metadata }) {
-  for (const { effect, events = [] } of metadata?.evidence ?? []) cycle.evidence.push({ task: id, effect, events });
+  for (const { effect, events = [], calls = [] } of metadata?.evidence ?? []) cycle.evidence.push({ task: id, effect, events, calls });
 }
+
+/** The score from which the rules of a breakdown began. */
+export const baseOf = ({ points, sum }) => points.reduce((rest, { weight }) => rest - weight, sum);

@@ -5,7 +5,8 @@ import { button } from "../ui/button.js";
 import { ask } from "../ui/dialog.js";
 import { field, input } from "../ui/forms.js";
 import { listSection, makePart, orderForm, partRows, stateWord } from "./part.js";
-import { effectWords, tasksOf } from "./rows.js";
+import { proofWords } from "./proof.js";
+import { tasksOf } from "./rows.js";
 import { campaigns as said } from "./words.js";
 
 /** The section: `{ node, put(tasks, over) }`. `order(work)` does something and shows what came of it. */
@@ -63,7 +64,7 @@ function taskRow({ id, description, status, unproven = [], hindrance, metadata =
     hindrance && !isDone ? h("p", { class: "campaigns-note", dir: "auto" }, said.hindered(hindrance)) : undefined,
   ];
   if (!isDone && unproven.length > 0) parts.push(named(said.unproven, unproven));
-  if (isDone) parts.push(evidence.length > 0 ? named(said.proven, evidence.map(({ effect, events = [] }) => `${effectWords(effect)}${events.length > 0 ? ` (${said.byEvents(events)})` : ""}`)) : h("p", { class: "campaigns-note" }, said.byPerson));
+  if (isDone) parts.push(evidence.length > 0 ? named(said.proven, evidence.map(proofWords)) : h("p", { class: "campaigns-note" }, said.byPerson));
   for (const each of questions) parts.push(questionNode(each, over, (text) => answer(id, each.question, text)));
   const deeds = over ? [] : deedsOf({ id, status, requires }, deed);
   if (deeds.length > 0) parts.push(h("div", { class: "campaigns-deeds" }, deeds));

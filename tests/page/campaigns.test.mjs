@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { argumentLines, badLines, cyclesOf, effectWords, isOver, safeAddress, steps, tasksOf } from "../../static/campaigns/rows.js";
+import { argumentLines, badLines, baseOf, cyclesOf, effectWords, isOver, safeAddress, steps, tasksOf } from "../../static/campaigns/rows.js";
+import { deeper, lookBack } from "../../static/campaigns/older.js";
+import { proofWords, verdictWords } from "../../static/campaigns/proof.js";
 import { campaignsApi } from "../../static/core/api-campaigns.js";
 import { lineDiff } from "../../static/core/line-diff.js";
 import english from "../../static/words/en-campaigns.js";
@@ -70,9 +72,36 @@ test("a_cycle_has_what_was_refused_proposed_done_and_proven", () => {
   const logOf = (log) => answers["/api/campaigns/3/log"]({ search: new URLSearchParams({ log }) });
   const [running, ended] = cyclesOf(logOf("events"), logOf("audit"));
   assert.deepEqual([running.turn, running.requests, running.ended, running.evidence], [8, 1, undefined, []]);
-  assert.deepEqual([ended.turn, ended.requests, ended.proposal, ended.came, ended.refused.length, ended.calls[0].verdict], [7, 2, "persist_artifact", "kept the heuristic note", 1, "approved by a person"]);
-  assert.deepEqual(ended.evidence, [{ task: 1, effect: { kind: "artifact_exists", type: "heuristic", key: "note" }, events: [12] }]);
+  assert.deepEqual([ended.turn, ended.requests, ended.proposal, ended.came, ended.refused.length, ended.calls[0].verdict], [7, 2, "persist_artifact", "kept the heuristic note", 1, "ask"]);
+  assert.deepEqual(ended.evidence, [{ task: 1, effect: { kind: "artifact_exists", type: "heuristic", key: "note" }, events: [12], calls: [4] }]);
   assert.equal(effectWords(ended.evidence[0].effect), "artifact_exists type=heuristic key=note");
+});
+
+test("a_proof_names_events_and_calls_and_a_verdict_names_the_approval", () => {
+  const effect = { kind: "tool_succeeded", tool: "score_leads" };
+  assert.equal(proofWords({ effect, events: [12, 13], calls: [4] }), "tool_succeeded tool=score_leads (by events 12, 13, by calls 4)");
+  assert.equal(proofWords({ effect, events: [], calls: [4] }), "tool_succeeded tool=score_leads (by calls 4)", "nothing is named that is not there");
+  assert.equal(proofWords({ effect }), "tool_succeeded tool=score_leads");
+  assert.equal(verdictWords({ verdict: "ask", approval: 7, refusal: null }), "Allowed by a person, approval 7");
+  assert.equal(verdictWords({ verdict: "allow", approval: null, refusal: null }), "Allowed without a question");
+  assert.equal(verdictWords({ verdict: "deny", approval: null, refusal: "denied" }), "Not allowed: denied");
+});
+
+test("a_score_begins_with_what_its_rules_did_not_give", () => {
+  assert.equal(baseOf({ points: [{ weight: 80 }, { weight: -20 }], sum: 65 }), 5);
+  assert.equal(baseOf({ points: [], sum: 0 }), 0);
+});
+
+test("each_look_back_asks_for_more_lines_until_the_server_has_no_more_to_give", async () => {
+  const asked = [];
+  const api = { campaignLog: (id, log, kind, lines) => (asked.push([id, log, kind, lines]), log === "events" ? Array.from({ length: lines }) : []) };
+  assert.deepEqual((await lookBack(api, 3, 5)).back, { depth: 5, isCut: true });
+  assert.deepEqual(asked, [[3, "events", "", 1000], [3, "audit", "", 1000]]);
+  const short = { campaignLog: () => [{}] };
+  assert.deepEqual(await lookBack(short, 3, 1), { events: [{}], audit: [{}], back: { depth: 1, isCut: false } });
+  const depths = [1];
+  while (depths.length < 6) depths.push(deeper(depths.at(-1)));
+  assert.deepEqual(depths, [1, 5, 25, 50, 50, 50]);
 });
 
 test("what_was_proposed_is_shown_argument_by_argument", () => {
@@ -183,7 +212,7 @@ test("it_is_paused_resumed_and_copied_and_a_start_says_what_is_missing", { skip 
 
 test("tasks_show_what_is_unproven_and_take_answers_and_deeds", { skip }, () =>
   on("#campaigns/3", async ({ campaigns }) => {
-    await see("[data-task='1']", "artifact_exists type=heuristic key=note min_version=1 (by events 12)");
+    await see("[data-task='1']", "artifact_exists type=heuristic key=note min_version=1 (by events 12, by calls 4)");
     await see("[data-task='2']", "the message hello is not kept");
     await see("[data-task='6']", "Not before Friday.");
     assert.equal(await browser.js(`return document.querySelector("[data-place=campaigns] img")`), null, "words of others are text");
@@ -215,14 +244,15 @@ test("leads_artifacts_contexts_cycles_and_logs_are_shown", { skip }, () =>
   on("#campaigns/3", async ({ campaigns }) => {
     await see("[data-lead='1']", "Score 100");
     await click("[data-lead='1'] summary");
+    await see("[data-lead='1'] details", "Begins with 10");
     await see("[data-lead='1'] details", "Sum 120, kept within the bounds: 100");
     assert.equal(await browser.js(`return document.querySelector("[data-lead='2'] a")`), null, "a script is no address");
     await click("[data-testid=campaigns-artifacts] summary");
     await see("[data-testid=campaigns-artifacts] .diff", "would you like to see the flat?");
     assert.deepEqual(await browser.js(`return [...document.querySelectorAll("[data-testid=campaigns-artifacts] .diff-line")].map((node) => node.className.split(" ")[1])`), ["place", "same", "remove", "add", "same"]);
-    await see("[data-testid=campaigns-cycles] [data-turn='7']", "approved by a person");
+    await see("[data-testid=campaigns-cycles] [data-turn='7']", "Allowed by a person, approval 2");
     await see("[data-turn='7']", "two proposals; make exactly one");
-    await see("[data-turn='7']", "Task 1: artifact_exists type=heuristic key=note, by events 12");
+    await see("[data-turn='7']", "Task 1: artifact_exists type=heuristic key=note (by events 12, by calls 4)");
     await see("[data-turn='8']", "under way");
     await see("[data-context='1']", "3 left, until");
     await see("[data-context='2']", "No longer counts");
@@ -236,6 +266,40 @@ test("leads_artifacts_contexts_cycles_and_logs_are_shown", { skip }, () =>
     assert.equal((await kinds()).split(",").length, 6);
     await choose("kind", "cycle_ended");
     assert.equal(await kinds(), "cycle_ended");
+  }));
+
+test("pictures_are_seen_and_open_large_and_one_without_bytes_is_named", { skip }, () =>
+  on("#campaigns/3", async () => {
+    const row = "[data-artifact='picture flat']";
+    await see(row, "flat");
+    await browser.js(`document.querySelector(arguments[0]).scrollIntoView()`, row);
+    await click(`${row} summary`);
+    await see(row, `The picture ${"00".repeat(32)} cannot be shown.`);
+    await browser.waitFor(`return document.querySelector(arguments[0])?.naturalWidth === 1`, `${row} img`);
+    assert.deepEqual(await browser.js(`return [...document.querySelectorAll(arguments[0])].map(({ alt }) => alt)`, `${row} img`), ["Picture flat, version 1"]);
+    assert.equal(await browser.js(`return document.querySelector(arguments[0])`, `${row} [data-testid=campaigns-another]`), null, "nobody writes a picture by hand");
+    await click(`${row} [data-testid=campaigns-picture]`);
+    await see("[data-testid=details]", "Picture flat, version 1");
+    assert.equal(await browser.js(`return document.querySelector("[data-testid=details] img").alt`), "Picture flat, version 1");
+    assert.equal(await browser.js("return location.hash"), "#campaigns/3");
+  }));
+
+test("older_cycles_and_lines_are_a_press_away", { skip }, () =>
+  on("#campaigns/3", async ({ world, server }) => {
+    await see("[data-turn='7']", "Allowed by a person");
+    const seen = (css) => browser.js(`return document.querySelector(arguments[0]).checkVisibility()`, css);
+    const [cycles, logs] = ["[data-testid=campaigns-older-cycles]", "[data-testid=campaigns-older-logs]"];
+    assert.deepEqual([await seen(cycles), await seen(logs)], [false, false], "all is shown");
+    const line = (at) => ({ id: String(at), timestamp: new Date(at * 1000).toISOString(), kind: "cycle_ended", payload: { turn: at, proposal: "no_op", came: "nothing", next: "next cycle", campaign: {} } });
+    world.api["/api/campaigns/3/log"] = ({ search }) => Array.from({ length: Number(search.get("limit")) }, (_, at) => line(2000 - at)).reverse();
+    server.say({ type: "changed", list: "campaigns" });
+    await see(cycles, "Show older");
+    await see("[data-testid=campaigns-logs]", "The newest 50 lines are shown.");
+    const count = (section) => browser.js(`return document.querySelectorAll(arguments[0]).length`, `[data-testid=campaigns-${section}] l3-campaign-part`);
+    assert.deepEqual([await count("cycles"), await count("logs")], [30, 50]);
+    await click(logs);
+    await see("[data-testid=campaigns-logs]", "The newest 250 lines are shown.");
+    assert.deepEqual([await count("cycles"), await count("logs")], [150, 250]);
   }));
 
 test("somebody_is_there_only_while_a_campaign_is_in_sight", { skip }, () =>

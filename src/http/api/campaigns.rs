@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
 use crate::domain::CampaignId;
+use crate::domain::campaign::artifact::check_key;
 use crate::domain::campaign::judge::hindrance;
 use crate::domain::campaign::snapshot::{snapshot, unproven};
-use crate::domain::campaign::words::tool_lines;
 use crate::domain::campaign::{ArtifactType, Campaign, CampaignInput, CampaignState, Need, Requirement, TaskMetadata};
 use crate::faces::campaigns::Campaigns;
 use crate::http::Doors;
 use crate::http::visitor::{Closed, Owner};
-use crate::store::{CampaignError, CampaignLog, CampaignOrder, LogLineOfCampaign, NewCampaign, NewCampaignTask};
+use crate::store::{CampaignError, CampaignLog, CampaignOrder, LogLineOfCampaign, NewCampaign, NewCampaignTask, WholeCampaign};
 use crate::wire::api::{
     AllowNext, AnswerQuestion, ArtifactVersions, CampaignExport, CampaignInfo, CampaignLeads, CampaignList, CampaignMade,
     CampaignOrderForm, CampaignStateInfo, CampaignTaskDeed, CampaignTaskOrder, CampaignTold, CampaignVerified,
@@ -105,7 +105,10 @@ fn new_task(order: CampaignTaskOrder, at: &str) -> Result<NewCampaignTask, ApiRe
     };
     let need = |(n, one): (usize, Value)| {
         let expected = r#"expected like {"type": "context", "key": "campaign_context"}"#;
-        serde_json::from_value::<Need>(one).map_err(|error| ApiRefusal::bad(format!("{at}needs[{n}]: {error}; {expected}")))
+        let read: Need =
+            serde_json::from_value(one).map_err(|error| ApiRefusal::bad(format!("{at}needs[{n}]: {error}; {expected}")))?;
+        let wrong = read.key.as_deref().and_then(|key| check_key(key).err());
+        wrong.map_or(Ok(read), |why| Err(ApiRefusal::bad(format!("{at}needs[{n}].key: {why}"))))
     };
     let metadata = TaskMetadata {
         preconditions: conditions("preconditions", preconditions)?,
@@ -140,11 +143,19 @@ fn info(doors: &Doors, state: CampaignState) -> CampaignInfo {
 }
 
 async fn read_state(doors: &Doors, id: CampaignId, asked: &AskedState) -> Result<CampaignState, ApiRefusal> {
-    Ok(match asked.from.as_deref() {
-        None | Some("tables") => doors.campaigns.ended_if_broken(doors.store.campaign_state(id).await).await?,
-        Some("events") => doors.store.campaign_from_events(id, None).await?,
-        Some(other) => return Err(ApiRefusal::bad(format!("`from` is `{other}`; it is tables or events"))),
+    Ok(match from_events(asked)? {
+        true => doors.store.campaign_from_events(id, None).await?,
+        false => doors.campaigns.ended_if_broken(doors.store.campaign_state(id).await).await?,
     })
+}
+
+/// True if the events are asked for, and not the tables.
+fn from_events(asked: &AskedState) -> Result<bool, ApiRefusal> {
+    match asked.from.as_deref() {
+        None | Some("tables") => Ok(false),
+        Some("events") => Ok(true),
+        Some(other) => Err(ApiRefusal::bad(format!("`from` is `{other}`; it is tables or events"))),
+    }
 }
 
 async fn state(
@@ -153,7 +164,8 @@ async fn state(
     QueryString(asked): QueryString<AskedState>,
 ) -> Reply<CampaignStateInfo> {
     let state = read_state(&doors, id, &asked).await?;
-    let snapshot = snapshot(&state, doors.clock.now(), &tool_lines());
+    let tools = doors.campaigns.tool_lines(&state).await?;
+    let snapshot = snapshot(&state, doors.clock.now(), &tools);
     Ok(Json(CampaignStateInfo { state: state.shown(), state_sha256: state.sha256(), snapshot }))
 }
 
@@ -162,11 +174,17 @@ async fn export(
     At(id): At<CampaignId>,
     QueryString(asked): QueryString<AskedState>,
 ) -> Reply<CampaignExport> {
-    let state = read_state(&doors, id, &asked).await?;
+    let whole = match from_events(&asked)? {
+        true => doors.store.whole_campaign_from_events(id).await?,
+        false => doors.campaigns.ended_if_broken(doors.store.whole_campaign(id).await).await?,
+    };
+    let (leads_sha256, artifacts_sha256) = (whole.leads_sha256(), whole.artifacts_sha256());
+    let WholeCampaign { state, leads, artifacts } = whole;
     let state_sha256 = state.sha256();
     let all = json!({
         "shown": state.shown(), "campaign": state.campaign, "contexts": state.contexts, "calls": state.calls,
-        "tasks": state.tasks, "sequence": state.sequence,
+        "tasks": state.tasks, "leads": leads, "leads_sha256": leads_sha256, "artifacts": artifacts,
+        "artifacts_sha256": artifacts_sha256, "sequence": state.sequence,
     });
     Ok(Json(CampaignExport { state: all, state_sha256 }))
 }
