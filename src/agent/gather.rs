@@ -68,7 +68,7 @@ impl Agent {
         let todos = todos.map(|todos| told_of(&todos, now));
         let contact = match turn.law.profile.context {
             Context::Transcript => Some(self.contact(turn, now).await?),
-            Context::Conversation { .. } | Context::Snapshot(_) => None,
+            Context::Conversation { .. } | Context::Snapshot(_) | Context::Worker => None,
         };
         let operator = match turn.law.profile.operates {
             true => {

@@ -64,6 +64,8 @@ pub struct IncomingMessage {
     pub note: bool,
     /// When it was written, in whole seconds, if the channel says it.
     pub at: Option<DateTime<Utc>>,
+    /// The text of the message that it answers, for an order.
+    pub quoted: Option<String>,
 }
 
 /// A file that came with a message.
@@ -140,8 +142,9 @@ impl Inbox {
                 self.dropped.count("own");
                 return Ok(None);
             }
-            let (from, media, note) = (&*message.from, media.as_ref(), message.note);
-            orders.take(NewOrder { channel: self.channel, from, peer_id, text, media, note, at: message.at }).await?;
+            let (channel, from, media) = (self.channel, &*message.from, media.as_ref());
+            let (note, at, quoted) = (message.note, message.at, message.quoted.as_deref());
+            orders.take(NewOrder { channel, from, peer_id, text, media, note, at, quoted }).await?;
             return Ok(Some(Came::Ordered));
         }
         let new = NewIncoming { channel: self.channel, from: &from, peer_id, text, media };

@@ -23,6 +23,8 @@ pub struct NewOrder<'a> {
     pub note: bool,
     /// When it was written, in whole seconds, if the channel says it.
     pub at: Option<DateTime<Utc>>,
+    /// The text of the message that it answers. It is no word of this message.
+    pub quoted: Option<&'a str>,
 }
 
 /// Takes orders.

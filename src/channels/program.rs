@@ -39,6 +39,8 @@ const ENDING: Duration = Duration::from_secs(5);
 const MOST_LOGGED: usize = 2 << 10;
 /// The folder for its files, within its own.
 const MEDIA: &str = "media";
+/// The folder of the files that it sends, in that.
+const OUT: &str = "out";
 
 /// A channel program.
 pub struct Program {
@@ -120,6 +122,8 @@ impl Program {
     async fn run_once(&self, inbox: &Inbox, shutdown: &CancellationToken) -> io::Result<Over> {
         let media = self.folder.join(MEDIA);
         DirBuilder::new().recursive(true).mode(0o700).create(&media)?;
+        // Files of attempts whose end nobody heard: an earlier run of the program had them, or an earlier server.
+        let _ = tokio::fs::remove_dir_all(media.join(OUT)).await;
         let mut child = Command::new(&self.path)
             .env_clear()
             .envs(&self.environment)
@@ -210,14 +214,14 @@ impl Program {
                     *status = ChannelStatus { qr: Some(text), pairing_code, ..ChannelStatus::of(ChannelState::NeedsScan) };
                 });
             }
-            FromProgram::Message { id, from, text, at, chat, own, media, to, note } => {
+            FromProgram::Message { id, from, text, at, chat, own, media, to, note, quoted } => {
                 let file = media.map(|media| self.file(media));
                 let here = match &file {
                     Some(IncomingFile::At(path)) => Some(path.clone()),
                     _ => None,
                 };
                 let (id_of, from_whom, note) = (id.clone(), from.clone(), note.is_some());
-                let message = IncomingMessage { id: id_of, from: from_whom, text, chat, own, file, to, note, at };
+                let message = IncomingMessage { id: id_of, from: from_whom, text, chat, own, file, to, note, at, quoted };
                 let came = self.keep(&message, inbox).await?;
                 tracing::debug!(channel = self.name, ?came, "a message came");
                 if let Some(path) = here {
@@ -264,6 +268,7 @@ impl Program {
 
     /// Passes an answer to the attempt that waits for it; one that nobody waits for is recorded as it comes.
     async fn answered(&self, id: &str, end: SendEnd, inbox: &Inbox) {
+        self.take_away(id).await;
         if let Some(end) = self.settle(id, end) {
             self.late(id, &end, inbox).await;
         }
@@ -275,17 +280,27 @@ impl Program {
         }
     }
 
+    /// Removes the file that went out with a message, also after an answer that came late. The program says the id, so it is no path here.
+    async fn take_away(&self, id: &str) {
+        let Ok(mut files) = tokio::fs::read_dir(self.folder.join(MEDIA).join(OUT)).await else { return };
+        while let Ok(Some(file)) = files.next_entry().await {
+            if file.path().file_stem().is_some_and(|stem| stem == id) {
+                let _ = tokio::fs::remove_file(file.path()).await;
+            }
+        }
+    }
+
     /// Puts a file of ours where the program may read it; its path below the program's folder, its kind and its name.
     fn out(&self, note: &MediaNote, id: &str) -> io::Result<(String, String, String)> {
         let missing = || io::Error::new(io::ErrorKind::NotFound, "it is not kept");
         let from = media::kept_at(note, &self.kept).ok_or_else(missing)?;
         let ending =
             note.kind.rsplit('/').next().filter(|ending| ending.bytes().all(|b| b.is_ascii_alphanumeric())).unwrap_or("bin");
-        let folder = self.folder.join(MEDIA).join("out");
+        let folder = self.folder.join(MEDIA).join(OUT);
         DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
         let name = format!("{id}.{ending}");
         std::fs::copy(from, folder.join(&name))?;
-        Ok((format!("{MEDIA}/out/{name}"), note.kind.clone(), name))
+        Ok((format!("{MEDIA}/{OUT}/{name}"), note.kind.clone(), name))
     }
 
     /// The file of a message: only one within the program's own folder for files.
@@ -370,16 +385,12 @@ impl ContactChannel for Program {
             held(&self.waiting).insert(message.peer_id().to_owned(), told);
             if !self.say(&ToProgram::Send { id: message.peer_id(), to: message.to(), text: message.text(), media }) {
                 held(&self.waiting).remove(message.peer_id());
+                self.take_away(message.peer_id()).await;
                 return SendEnd::NotSent("the program of the channel is not there".to_owned());
             }
             let unknown = |why: &str| SendEnd::Unknown(why.to_owned());
             match tokio::time::timeout(ANSWER, answer).await {
-                Ok(Ok(end)) => {
-                    if let Some((path, ..)) = &file {
-                        let _ = tokio::fs::remove_file(self.folder.join(path)).await;
-                    }
-                    end
-                }
+                Ok(Ok(end)) => end,
                 Ok(Err(_)) => unknown("the program of the channel gave no answer"),
                 Err(_) => {
                     held(&self.waiting).remove(message.peer_id());

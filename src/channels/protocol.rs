@@ -100,6 +100,9 @@ pub(super) enum FromProgram {
         /// `edited` or `deleted`: the text tells of another message.
         #[serde(default)]
         note: Option<String>,
+        /// The text of the message that it answers.
+        #[serde(default)]
+        quoted: Option<String>,
     },
     /// The service's server has a message of ours.
     Sent {

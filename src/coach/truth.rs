@@ -58,8 +58,10 @@ pub struct Made {
 
 /// The claim of an answer that ends the turn, the last one of the history.
 pub(super) fn claimed(answer: &Answer, turn: Option<&Exchange>) -> Option<Claimed> {
-    let claim = answer.calls.is_empty().then(|| claims::claim(&answer.content)).flatten()?;
+    let content = answer.calls.is_empty().then_some(&*answer.content)?;
     let asked = turn.and_then(Exchange::input).unwrap_or_default();
+    let remembers = claims::claims_to_remember(content, asked).then_some(Claim::Announced);
+    let claim = claims::claim(content).max(remembers)?;
     Some(Claimed {
         claim,
         called: turn.is_some_and(Exchange::has_called),

@@ -22,6 +22,9 @@ pub struct CallAccount {
     /// True if something that it did elsewhere may or may not have happened.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncertain: bool,
+    /// True if its beginning is an event of its own, so that the log does not tell of it again with its end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub begun: bool,
 }
 
 impl CallAccount {

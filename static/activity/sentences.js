@@ -32,6 +32,7 @@ const SENTENCES = {
   step_answered: answered,
   answer_broken_off: ({ model }) => ({ said: said.broke(model), tone: "slip" }),
   tool_call_proposed: ({ request: { name, arguments: args } }) => ({ said: said.proposed(name), text: summarize(name, argumentsOf(args)) }),
+  call_begun: ({ name }) => ({ said: said.begun(name) }),
   proposal_classified: ({ answered: is, classification }) => ({ said: is ? said.classified(classification.requires_confirmation) : said.notClassified }),
   tool_call_ended: ({ name, outcome }, told) => ({
     said: told || said.ended(name, outcome.ok),

@@ -8,9 +8,9 @@ export function channelPart() {
   const node = h("div", { class: "operator-channel", role: "status", "data-testid": "operator-channel" });
   let shown;
 
-  async function put({ channel: name, numbers }, channels) {
+  async function put({ channel: name, numbers, strangers = [] }, channels) {
     const channel = channels.find((each) => each.name === name);
-    const told = JSON.stringify([name, numbers, channel?.state, channel?.reason, channel?.qr, channel?.address]);
+    const told = JSON.stringify([name, numbers, channel?.state, channel?.reason, channel?.qr, channel?.address, strangers]);
     if (told === shown) return;
     shown = told;
     if (!name) {
@@ -22,6 +22,7 @@ export function channelPart() {
     const parts = [h("p", {}, said.numbers(name, numbers), " ", word)];
     if (channel?.reason) parts.push(h("p", { class: "operator-note", dir: "auto" }, channel.reason));
     if (channel?.qr) parts.push(h("p", {}, said.scan), await qrOf(channel.qr));
+    if (strangers.length) parts.push(h("p", { class: "operator-note", "data-testid": "operator-strangers" }, said.strangers(strangers)));
     node.replaceChildren(...parts);
   }
   return { node, put };

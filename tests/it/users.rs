@@ -157,7 +157,7 @@ async fn a_token_opens_its_users_door_until_it_is_taken_away() {
 async fn who_is_disabled_is_out_at_once_and_comes_back_with_everything() {
     let (app, owner, ana) = two_people().await;
     let mut socket = ana.connect().await;
-    app.script([text("noted")]);
+    app.script([text("Whole or skimmed?")]);
     socket.ask("remember the milk").await;
     let (status, user) = owner.ask(Method::PATCH, "/api/users/ana", Some(json!({"disabled": true}))).await;
     assert!(status == 200 && user["disabled_at"].is_string(), "{user}");

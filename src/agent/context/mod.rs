@@ -63,6 +63,7 @@ pub(super) fn system(profile: &Profile, capabilities: &str, gathered: &Gathered)
             let order = gathered.contact.as_ref().map(|contact| contact.order.as_str()).unwrap_or_default();
             format!("{prompt}\n\n{order}")
         }
+        Context::Worker => prompt,
     }
 }
 
@@ -236,7 +237,7 @@ impl<'a> Conversation<'a> {
                     let mut content = cut::result(content, most, *call) + &cut::logs(*logged, *call);
                     let lesson = self.coach.lesson(exchange, id, *refusal);
                     content.extend(lesson.map(|lesson| format!(" {lesson}")));
-                    Entry::Tool { call_id: id.clone(), content }
+                    Entry::Tool { call_id: id.clone(), content, refusal: *refusal }
                 }
             };
             entries.push(entry);
@@ -279,7 +280,7 @@ impl<'a> Conversation<'a> {
 fn as_refused(written: &CallRequest, told: String, most: usize) -> [Entry; 2] {
     let call = without_long_arguments(written, most);
     let call_id = call.id.clone();
-    [Entry::Assistant { content: String::new(), calls: vec![call] }, Entry::Tool { call_id, content: told }]
+    [Entry::Assistant { content: String::new(), calls: vec![call] }, Entry::Tool { call_id, content: told, refusal: None }]
 }
 
 fn with_time(content: &str, at: DateTime<Utc>) -> String {

@@ -3,7 +3,7 @@
 use crate::cli::client::Client;
 use crate::cli::screen::time;
 use crate::cli::{CliError, Screen};
-use crate::wire::api::{OperatorTaskInfo, OperatorTasks};
+use crate::wire::api::{OperatorStranger, OperatorTaskInfo, OperatorTasks};
 
 /// The most characters of an order in the list.
 const GOAL: usize = 60;
@@ -20,5 +20,11 @@ pub(super) async fn run(client: &Client, screen: &mut Screen<'_>) -> Result<(), 
     };
     let rows: Vec<_> = answer.tasks.iter().map(row).collect();
     screen.table(["TASK", "STATE", "WHEN", "FROM", "ORDER"], &rows, "There is no task yet.")?;
+    if !answer.strangers.is_empty() {
+        screen.line("Strangers, who got no answer and no task:")?;
+    }
+    for OperatorStranger { from, messages, last_on } in &answer.strangers {
+        screen.line(format!("  {from}  messages: {messages}, the last on {last_on}"))?;
+    }
     Ok(())
 }

@@ -141,10 +141,13 @@ pub fn lines_of_qr(qr: Option<&str>, pairing_code: Option<&str>, terminal: Termi
             }
             None => {
                 let wide = wide.map_or_else(String::new, |wide| format!(" at least {wide} columns wide"));
-                vec![format!(
-                    "A QR code waits and has no room here. Use a terminal{wide}, look at the page's place Operator, or write the number of \
-                     the account into config.json as \"account\" for a code to type."
-                )]
+                let why = if terminal.columns.is_some() { "has no room here" } else { "cannot be shown without a terminal" };
+                vec![
+                    format!("A QR code waits and {why}. Use a terminal{wide}, or scan it in the page's place Operator."),
+                    "For a code to type instead, write the number that is to be linked into config.json, like \"account\": \
+                     \"+491711111111\", and start again."
+                        .to_owned(),
+                ]
             }
         },
     }

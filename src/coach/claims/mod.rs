@@ -4,6 +4,7 @@
 
 #[cfg(test)]
 mod held_out;
+mod kept;
 mod languages;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+pub(super) use kept::claims_to_remember;
 use languages::{LANGUAGES, Language};
 
 /// The claim that an answer makes, the weakest first.

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use chrono::TimeDelta;
 use serde::Deserialize;
 
 use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
@@ -15,11 +16,14 @@ use crate::http::visitor::Owner;
 use crate::profiles::OPERATOR;
 use crate::store::{OperatorTask, RecordedAction};
 use crate::wire::api::{
-    OperatorContextInfo, OperatorInfo, OperatorRecordings, OperatorTaskInfo, OperatorTasks, RecordingInfo, SetOperatorContext,
+    OperatorContextInfo, OperatorInfo, OperatorRecordings, OperatorStranger, OperatorTaskInfo, OperatorTasks, RecordingInfo,
+    SetOperatorContext,
 };
 
 /// The most tasks of one answer.
 const MOST: i64 = 200;
+/// So long a stranger is shown.
+const STRANGERS_SHOWN: TimeDelta = TimeDelta::days(30);
 /// The moments around a risky action at which the screen is pictured.
 const MOMENTS: [&str; 2] = ["before", "after"];
 
@@ -37,7 +41,8 @@ pub(super) async fn show(Owner(doors): Owner) -> Reply<OperatorInfo> {
         Some((channel, numbers)) => (Some(channel.clone()), *numbers),
         None => (None, 0),
     };
-    Ok(Json(OperatorInfo { conversation, channel, numbers, tasks }))
+    let strangers = strangers(&doors).await?;
+    Ok(Json(OperatorInfo { conversation, channel, numbers, tasks, strangers }))
 }
 
 pub(super) async fn tasks(Owner(doors): Owner, QueryString(asked): QueryString<AskedTasks>) -> Reply<OperatorTasks> {
@@ -45,7 +50,15 @@ pub(super) async fn tasks(Owner(doors): Owner, QueryString(asked): QueryString<A
     if !(1..=MOST).contains(&limit) {
         return Err(ApiRefusal::bad(format!("`limit` is a number from 1 to {MOST}")));
     }
-    Ok(Json(OperatorTasks { tasks: listed(&doors, limit).await? }))
+    Ok(Json(OperatorTasks { tasks: listed(&doors, limit).await?, strangers: strangers(&doors).await? }))
+}
+
+/// The strangers on the channel by which orders come.
+async fn strangers(doors: &Doors) -> Result<Vec<OperatorStranger>, ApiRefusal> {
+    let Some((channel, _)) = &doors.orders_from else { return Ok(Vec::new()) };
+    let since = (doors.clock.now() - STRANGERS_SHOWN).date_naive();
+    let counted = doors.store.strangers(channel, since).await?.into_iter();
+    Ok(counted.map(|(from, messages, last_on)| OperatorStranger { from, messages, last_on }).collect())
 }
 
 async fn listed(doors: &Doors, limit: i64) -> Result<Vec<OperatorTaskInfo>, ApiRefusal> {
@@ -114,7 +127,7 @@ pub(super) async fn context(Owner(doors): Owner) -> Reply<OperatorContextInfo> {
 pub(super) async fn set_context(Owner(doors): Owner, Body(given): Body<SetOperatorContext>) -> Reply<OperatorContextInfo> {
     let now = doors.clock.now();
     let conversation = doors.store.owners().main_conversation_of(OPERATOR, now).await?;
-    let changed = doors.store.set_operator_context(conversation, (given.version, given.document), now).await?;
+    let changed = doors.store.set_operator_context(conversation, given.version, given.document, now).await?;
     match changed {
         Ok(context) => Ok(Json(shown(context))),
         Err(refused @ ContextRefused::Overtaken { .. }) => Err(ApiRefusal::conflict(refused.to_string())),

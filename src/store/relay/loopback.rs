@@ -34,7 +34,7 @@ impl Store {
     /// # Errors
     /// If the database does not answer; then it may have arrived.
     pub async fn arrive_at_loopback(&self, message: &ClaimedMessage, now: DateTime<Utc>) -> Result<(), StoreError> {
-        self.put_on_phone(message.to(), false, message.peer_id(), (message.text(), message.media()), now).await
+        self.put_on_phone(message.to(), false, message.peer_id(), message.text(), message.media(), now).await
     }
 
     /// The person of a phone says something.
@@ -42,7 +42,7 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn say_at_loopback(&self, address: &str, id: &str, text: &str, now: DateTime<Utc>) -> Result<(), StoreError> {
-        self.put_on_phone(address, true, id, (text, None), now).await
+        self.put_on_phone(address, true, id, text, None, now).await
     }
 
     async fn put_on_phone(
@@ -50,7 +50,8 @@ impl Store {
         address: &str,
         mine: bool,
         id: &str,
-        (text, media): (&str, Option<&MediaNote>),
+        text: &str,
+        media: Option<&MediaNote>,
         now: DateTime<Utc>,
     ) -> Result<(), StoreError> {
         query!(

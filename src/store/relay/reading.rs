@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use sqlx::{query, query_as, query_scalar};
 
 use super::RelayError;
@@ -142,6 +142,19 @@ impl Store {
         );
         let row = row.fetch_one(&self.pool).await?;
         Ok((row.strangers, row.locked))
+    }
+
+    /// The strangers that wrote on a channel since a day, the last one first: masked, with how many messages and the day of the last one. At
+    /// most 50.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn strangers(&self, channel: &str, since: NaiveDate) -> Result<Vec<(String, i64, NaiveDate)>, StoreError> {
+        let counted = query_as::<_, (String, i64, NaiveDate)>(
+            "SELECT masked, sum(messages)::bigint, max(day) FROM relay_strangers WHERE channel = $1 AND day >= $2
+             GROUP BY masked ORDER BY max(day) DESC, masked LIMIT 50",
+        );
+        Ok(counted.bind(channel).bind(since).fetch_all(&self.pool).await?)
     }
 
     /// Follow-ups that are due: each instance whose contact was silent for long is asked to follow up, or given up.

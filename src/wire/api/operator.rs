@@ -1,6 +1,6 @@
 //! `/api/operator`: the tasks of the operator, and what it remembers between them.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -19,6 +19,9 @@ pub struct OperatorInfo {
     pub numbers: usize,
     /// The tasks, the newest first.
     pub tasks: Vec<OperatorTaskInfo>,
+    /// The numbers that may not order and wrote all the same.
+    #[serde(default)]
+    pub strangers: Vec<OperatorStranger>,
 }
 
 /// `GET /api/operator/tasks`.
@@ -26,6 +29,20 @@ pub struct OperatorInfo {
 pub struct OperatorTasks {
     /// The newest first.
     pub tasks: Vec<OperatorTaskInfo>,
+    /// The numbers that may not order and wrote all the same.
+    #[serde(default)]
+    pub strangers: Vec<OperatorStranger>,
+}
+
+/// A number that may not order, and wrote within 30 days. It got no answer, and no word of it is kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OperatorStranger {
+    /// The number, masked.
+    pub from: String,
+    /// How many messages came.
+    pub messages: i64,
+    /// The day of the last one, UTC.
+    pub last_on: NaiveDate,
 }
 
 /// A task of the operator.

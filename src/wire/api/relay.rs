@@ -283,6 +283,12 @@ pub struct LoopbackSay {
     /// True if the words tell of an edit or a deletion.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub note: bool,
+    /// True if our own account wrote it, to itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own: bool,
+    /// The text of the message that it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quoted: Option<String>,
 }
 
 /// The answer to it.

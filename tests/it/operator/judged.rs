@@ -118,6 +118,14 @@ async fn a_claim_without_a_record_reaches_the_phone_with_a_mark() {
     desk.app.script([text("Good morning.")]);
     desk.order("good morning").await;
     assert_eq!(desk.heard(2).await, "Good morning.");
+    // To remember is a deed if it was ordered, and none in answer to a question.
+    let remembers = "I remember that the office is in Lisbon.";
+    desk.app.script([text(remembers), text(remembers)]);
+    desk.order("Remember that the office is in Lisbon.").await;
+    assert_eq!(desk.heard(3).await, format!("{remembers}\n\n{UNSHOWN}"));
+    desk.app.script([text(remembers)]);
+    desk.order("Where is the office?").await;
+    assert_eq!(desk.heard(4).await, remembers);
 }
 
 #[tokio::test]

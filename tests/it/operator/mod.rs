@@ -1,12 +1,14 @@
 //! The operator: its orders over the test channel and over a scripted program, its planner and its governor by a script, judged by what its person
 //! reads on the phone and by what the interface and the files show.
 
+mod begun;
 mod checklist;
 mod confirming;
 mod context;
 mod hostile;
 mod judged;
 mod limits;
+mod own;
 mod queue;
 mod screen;
 mod session;

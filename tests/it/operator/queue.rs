@@ -60,6 +60,8 @@ struct Process {
     server: Option<Server>,
     data: std::path::PathBuf,
     model: ModelServer,
+    /// How often it died by its failpoint.
+    deaths: usize,
 }
 
 impl Process {
@@ -87,7 +89,9 @@ impl Process {
             {
                 return answer;
             }
-            self.server.take().unwrap().kill().await;
+            // Nothing else ends it: the failpoint was reached.
+            assert_eq!(self.server.take().unwrap().exit_code().await, None, "it was killed");
+            self.deaths += 1;
             self.start("").await;
         }
     }
@@ -133,7 +137,7 @@ async fn order_and_states_are_right_after_kill_9_at_six_points() {
     for point in POINTS {
         let folder = tempfile::tempdir().unwrap();
         let model = ModelServer::start(decide).await;
-        let mut process = Process { server: None, data: folder.path().join("data"), model };
+        let mut process = Process { server: None, data: folder.path().join("data"), model, deaths: 0 };
         process.start(&format!("{point}:abort")).await;
         process.says("M1", "first").await;
         process.until(&["AWAITING_CONFIRMATION"]).await;
@@ -151,6 +155,7 @@ async fn order_and_states_are_right_after_kill_9_at_six_points() {
         assert_eq!(words.iter().filter(|words| words.contains("CONFIRMAR")).count(), 1, "{point}: {words:#?}");
         let arrivals = process.phone().await.into_iter().filter(|message| message["arrivals"] != 1).count();
         assert_eq!((words.len(), arrivals), (6, 0), "{point}: {words:#?}");
+        assert_eq!(process.deaths, 1, "{point} was not reached");
         process.server.take().unwrap().terminate().await;
     }
 }

@@ -105,3 +105,37 @@ while read -r line; do echo "$line" >> lines; done
     in_time("the acknowledgement", accepted).await;
     assert_eq!(fs::read_dir(desk.home().join("media")).unwrap().count(), 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_went_out_is_taken_away_after_the_answer_and_all_others_at_the_next_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = home_with(folder.path());
+    let path = program(folder.path(), "hello");
+    // The program finds a file of this message, and one of a message whose end nobody heard.
+    let script = fs::read_to_string(&path).unwrap();
+    let answer = r#"      echo "{\"kind\":\"sent\""#;
+    let files = r#"      mkdir -p media/out; touch media/out/"$id".png media/out/OTHER.png"#;
+    let leaves = script.replace(answer, &format!("{files}\n{answer}"));
+    assert_ne!(script, leaves);
+    fs::write(&path, leaves).unwrap();
+    let model = ModelServer::start(decide).await;
+    let settings = [("LEVEL3_WHATSAPP", path.to_str().unwrap())];
+    let mut operator = Operator::start(&home, &model, &[], &settings);
+    operator.printed("task_completed").await;
+    let out = home.join("channels/whatsapp/media/out");
+    let left = async {
+        loop {
+            let files = fs::read_dir(&out).into_iter().flatten().filter_map(Result::ok);
+            if files.map(|file| file.file_name()).collect::<Vec<_>>() == ["OTHER.png"] {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    in_time("the file of the answer to go", left).await;
+    operator.ends_by(libc::SIGTERM).await;
+    let mut operator = Operator::start(&home, &model, &[], &settings);
+    operator.printed("The channel is online").await;
+    assert!(!out.exists(), "nobody waits for the end of that one any more");
+    operator.ends_by(libc::SIGTERM).await;
+}

@@ -20,6 +20,8 @@ fn a_wide_terminal_gets_the_code_and_a_narrow_one_the_pairing_code() {
         let narrow = lines_of_qr(Some(TEXT), Some("ABCD-EFGH"), Terminal { columns });
         assert_eq!(narrow[1], "    ABCD-EFGH");
         let none = lines_of_qr(Some(TEXT), None, Terminal { columns });
-        assert!(none[0].contains("config.json") && none[0].contains("columns wide"), "{none:?}");
+        assert!(none[0].contains("columns wide"), "{none:?}");
+        assert_eq!(none[0].contains("without a terminal"), columns.is_none());
+        assert!(none[1].contains(r#"config.json, like "account": "+491711111111", and start again"#), "{none:?}");
     }
 }

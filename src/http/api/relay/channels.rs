@@ -107,10 +107,16 @@ pub(super) async fn say(Owner(doors): Owner, Body(said): Body<LoopbackSay>) -> R
         text: said.text.clone(),
         chat,
         note: said.note,
+        own: said.own,
+        to: said.own.then(|| said.address.clone()),
+        quoted: said.quoted,
         ..IncomingMessage::default()
     };
     let came = inbox.take(message).await?;
-    doors.store.say_at_loopback(from.as_str(), &id, &said.text, now).await?;
+    // A message of ours that comes back is on the phone already.
+    if came.is_some() || !said.own {
+        doors.store.say_at_loopback(from.as_str(), &id, &said.text, now).await?;
+    }
     let (came, instance) = match came {
         Some(Came::Kept(instance)) => ("kept", Some(instance)),
         Some(Came::Again(instance)) => ("again", Some(instance)),
