@@ -52,7 +52,7 @@ function leave() {
 
 function pick(host, { session, setTitle, setLead, go }, missing, signal) {
   // The call begins when Law is there.
-  const { node, show: tell } = picker(missing, () => ((here.calls = true), go("assistant", "law")));
+  const { node, show: tell } = picker(missing, () => ((here.calls = true), go("assistant", "law")), signal);
   setTitle(said.back);
   setLead(undefined);
   host.append(node);

@@ -1,5 +1,7 @@
 // The rows of a conversation with a character: what a person pressed is a line and not a message, and only the newest messages are shown. Pure.
 
+import { said } from "./words.js";
+
 /** A chat is its newest messages; the server sends no older ones to the model either. */
 export const MOST_MESSAGES = 50;
 
@@ -33,11 +35,11 @@ function rowsFor(row, orders, state, speaker) {
     case "user":
       return orders.has(row.key) ? [] : [{ ...row, editAt: undefined }];
     case "assistant":
-      return orders.has(row.key) ? [] : [{ ...row, speaker }];
+      return orders.has(row.key) ? [] : [{ ...row, speaker, note: noteOf(row, state) }];
     case "steps":
       if (orders.has(row.steps[0].key)) return pressedRows(row);
       // The question says what waits for an answer.
-      return row.steps.every(({ came }) => came === "waiting") ? [] : [row];
+      return row.steps.every(({ came }) => came === "waiting") ? [] : [withNotes(row, state)];
     case "foot":
       return state.turns.get(row.turn)?.origin === "command" ? [] : [footRow(row)];
     case "approval":
@@ -48,6 +50,19 @@ function rowsFor(row, orders, state, speaker) {
     default:
       return [row];
   }
+}
+
+/** An answer that was spoken in a call says from which sentence on it was not heard. */
+function noteOf({ key }, { unheard }) {
+  const from = unheard?.get(key.replace(/^(?:text|assistant):/, ""));
+  return from === undefined ? undefined : said.unheard(from);
+}
+
+/** Text beside calls is a step, and may have been spoken as well. Without a note the row stays the same object, so that its element rests. */
+function withNotes(row, state) {
+  const noted = (step) => (step.kind === "assistant" && noteOf(step, state) !== undefined ? { ...step, note: noteOf(step, state) } : step);
+  const steps = row.steps.map(noted);
+  return steps.some((step, index) => step !== row.steps[index]) ? { ...row, steps } : row;
 }
 
 /** The outcome of an order, in a sentence of the server. While it waits for an answer the question is what there is to see. */

@@ -12,7 +12,8 @@ const NOTHING = { interim: "", speaking: "", aloud: true, isHeard: false, doing:
 
 /**
  * The calls of this tab. `api` has `begin(adapter, takeOver)`, `beat(call)`, `end(call, failed)` and `line()`; `send(message)` says something in
- * the conversation; `makeService({ adapter, where })` makes a voice. `told(view)` is called on every change.
+ * the conversation; `makeService({ adapter, where, lang })` makes a voice. `lang()` is the tag of the language that is talked. `told(view)` is
+ * called on every change.
  */
 export function createCalls({ api, store, follow, send, makeService, said, lang, told, clock = globalThis }) {
   let view = { state: "idle", ...NOTHING };
@@ -29,15 +30,16 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
   }
   const stateOf = () => store.getState().states.get(live.conversation);
   const isLive = (own) => live === own;
-  const hearing = createHearing({ show, viewOf: () => view, stateOf, read, say, sayAll, isLive, clock });
+  const hearing = createHearing({ show, viewOf: () => view, stateOf, read, mark, say, sayAll, isLive, clock });
 
   /** Calls. Throws the refusal of the server; `status` 403, 409 or 429 say which. */
   async function begin({ adapter, where, host, takeOver = false, isAgain = false }) {
     if (!move("call", { ...NOTHING, where, host, problem: undefined, ended: undefined, error: undefined, startedAt: undefined })) return;
-    const own = { adapter, where, host, isAgain };
+    const own = { adapter, where, host, isAgain, lang: lang() };
     live = own;
     try {
-      const call = await api.begin(adapter, takeOver);
+      // Words that the page does not speak are the server's.
+      const call = await api.begin(adapter, takeOver, ...(adapter === "vapi" ? [own.lang] : []));
       if (live !== own) {
         api.end(call.call, false).catch(() => undefined);
         return;
@@ -63,7 +65,7 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
     Object.assign(own, { voice, spoken: [] });
     // A voice that carries the words itself speaks the answers, too.
     const say = voice.carries ? () => undefined : voice.say;
-    own.reader = createReader({ lang, said, say, drop: () => voice.interrupt(), does: voice.functionCalled, from: state?.lastSeq ?? 0 });
+    own.reader = createReader({ lang: own.lang, said, say, drop: () => voice.interrupt(), does: voice.functionCalled, from: state?.lastSeq ?? 0 });
     const mine = (work) => (...all) => live === own && work(own, ...all);
     voice.onTranscript(mine(hearing.heard));
     voice.onResponse(mine(hearing.responded));
@@ -82,6 +84,7 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
     const state = stateOf();
     if (!state || view.state !== "active") return;
     own.reader.told(state);
+    mark(own);
     let isRefused = false;
     // Words that the server did not take are told, and wait nowhere.
     for (const entry of state.outbox) {
@@ -96,9 +99,14 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
     own.reader.told(state);
   }
 
+  /** Marks in the conversation, for as long as the page lives, which answers were not heard to their end. */
+  function mark(own) {
+    for (const { place, text } of own.reader.marks()) store.dispatch({ type: "@unheard", conversation: own.conversation, place, text });
+  }
+
   /** Says a text that was written for the eye. Behind the last words a voice that carries them hangs up. */
   function sayAll(own, text, isLast = false) {
-    const sentences = sentencesOf(text, lang, said);
+    const sentences = sentencesOf(text, own.lang, said);
     for (const [at, sentence] of sentences.entries()) own.voice.say(sentence, isLast && at === sentences.length - 1);
   }
 
@@ -135,8 +143,8 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
     if (live !== own) return;
     const isSpent = line?.seconds_left === 0;
     if (!isSpent && line && !line.call && !own.isAgain && error.status === 410) return again(own);
-    if (isSpent) sayAll(own, error.message, true);
-    over(own, "end", isSpent || line?.call ? error.message : said.ended, isSpent);
+    if (isSpent) sayAll(own, said.spent, true);
+    over(own, "end", isSpent ? said.spent : line?.call ? said.takenOver : said.ended, isSpent);
   }
 
   /** The session was lost: once it is begun anew by itself. `takeOver`: to the server it may still go on. */

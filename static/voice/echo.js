@@ -1,5 +1,7 @@
 // What the microphone hears of the page's own voice, and answers that say nothing. Pure.
 
+import { HESITATIONS } from "./hesitations.js";
+
 /** The words of a text, in small letters and without marks. */
 export const wordsIn = (text) => text.toLowerCase().normalize("NFKC").match(/[\p{L}\p{N}]+(?:['’][\p{L}\p{N}]+)*/gu) ?? [];
 
@@ -12,10 +14,9 @@ export function isEcho(heard, spoken) {
 
 /** So sure must a recogniser be of a sentence, if it says at all how sure it is. */
 const SURE = 0.35;
-const HESITATION = /^(?:u+h*m*|e+r*m*|h+m+|ä+h*m*|é+h*|eu+h*|h+u+m+)$/u;
 
 /** True if nobody can tell what was meant: no word, nothing but hesitation, or a recogniser that guessed. */
 export function isUnclear(heard, confidence = 0) {
   const words = wordsIn(heard);
-  return words.every((word) => HESITATION.test(word)) || (confidence > 0 && confidence < SURE);
+  return words.every((word) => HESITATIONS.has(word.replace(/(.)\1+/gu, "$1"))) || (confidence > 0 && confidence < SURE);
 }

@@ -15,9 +15,10 @@ const ECHO_SENTENCES = 3;
 
 /**
  * Hears the person of a call and keeps still meanwhile. `own` is the call: its `voice`, its `reader`, and what was `spoken`. `say(text)` sends a
- * message, `sayAll(own, text)` speaks one; `read(own)` looks at the conversation of `stateOf()` again; `show(changes)` changes the view.
+ * message, `sayAll(own, text)` speaks one; `read(own)` looks at the conversation of `stateOf()` again; `show(changes)` changes the view. `mark(own)`
+ * marks in the conversation what was not heard.
  */
-export function createHearing({ show, viewOf, stateOf, read, say, sayAll, isLive, clock }) {
+export function createHearing({ show, viewOf, stateOf, read, mark, say, sayAll, isLive, clock }) {
   function responded(own, text, aloud = true) {
     show({ speaking: text, aloud, doing: undefined });
     if (text === "") fellSilent(own);
@@ -109,7 +110,10 @@ export function createHearing({ show, viewOf, stateOf, read, say, sayAll, isLive
     if (!own.voice.isSpeaking()) return;
     const unheard = own.voice.interrupt();
     fellSilent(own);
-    if (unheard.length > 0) show({ speaking: "", unheard });
+    if (unheard.length === 0) return;
+    own.reader.unheard(unheard);
+    mark(own);
+    show({ speaking: "", unheard });
   }
 
   /** The timers of a call that is over. */

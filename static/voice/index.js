@@ -4,11 +4,11 @@ import { callAddress, speechApi, voiceApi } from "../core/api-voice.js";
 import { addressOf } from "../core/address.js";
 import { set, setting } from "../core/settings.js";
 import { styles } from "../core/styles.js";
-import { language } from "../core/words.js";
 import { toast } from "../ui/toast.js";
 import { askConsent, askTakeOver, openVoiceUpgrade } from "./asks.js";
 import { createCalls } from "./call.js";
 import { createIndicator } from "./indicator.js";
+import { tagOf } from "./language.js";
 import { createCallPanel } from "./panel.js";
 import { adaptersFor, chosenAdapter, createVoiceService, installLocally } from "./service.js";
 import { said } from "./words.js";
@@ -16,6 +16,8 @@ import { said } from "./words.js";
 const PAUSE_MS = 1000;
 /** The choice of this browser's person who is to hear. */
 const ADAPTER = "voice-adapter";
+/** Their choice of the language that is talked. */
+const LANGUAGE = "voice-language";
 const FREE = 403;
 const BUSY = 409;
 const SPENT = 429;
@@ -27,18 +29,15 @@ export function callOf(context) {
   return one;
 }
 
-/** The tag that ears and mouth are given: the browser's own, if it is of the language of the page. */
-function tagOf(wanted, known = navigator.languages ?? []) {
-  return known.find((tag) => tag.toLowerCase().startsWith(wanted)) ?? { en: "en-US", pt: "pt-BR" }[wanted] ?? wanted;
-}
+/** The tag of the person's language. A page whose language nobody chose is in English, and says nothing of them. */
+const lang = () => tagOf({ wanted: setting(LANGUAGE), page: setting("language"), known: navigator.languages });
 
 function make({ session, announce, isMember }) {
   const api = voiceApi(session.api.ask);
   const speech = speechApi();
-  const lang = tagOf(language);
   const panels = new Set();
   const others = globalThis.BroadcastChannel ? new BroadcastChannel("level3.voice") : undefined;
-  const calls = createCalls({ api, store: session.store, follow: (id) => session.follow(id), send: session.send, makeService: ({ adapter, where, room }) => createVoiceService({ lang, adapter, where, room, speech: { ...speech, servers } }), said, lang, told });
+  const calls = createCalls({ api, store: session.store, follow: (id) => session.follow(id), send: session.send, makeService: ({ adapter, where, room, lang: tag }) => createVoiceService({ lang: tag, adapter, where, room, speech: { ...speech, servers } }), said, lang, told });
   const hangUp = () => calls.end();
   const back = () => (location.hash = addressOf("assistant", "law"));
   const indicator = createIndicator({ back, end: hangUp, mute: calls.setMuted });
@@ -49,18 +48,34 @@ function make({ session, announce, isMember }) {
   let permission;
   let known = {};
   let servers;
-  look();
-  setInterval(() => calls.view().state === "active" && told(calls.view()), PAUSE_MS);
+  /** The call that the server knows of, and those of this tab. */
+  let open;
+  const mine = new Set();
+  let heardOf = "";
+  setInterval(() => (calls.view().state === "active" || elsewhere()) && told(calls.view()), PAUSE_MS);
   others?.addEventListener("message", () => calls.look());
+  session.store.subscribe(heard);
   addEventListener("pagehide", () => {
     const call = calls.current();
     if (call !== undefined) fetch(callAddress(call), { method: "DELETE", keepalive: true }).catch(() => undefined);
   });
 
+  /** The call of another tab, while there is none here. */
+  const elsewhere = () => (calls.view().state === "idle" && open && !mine.has(open.call) ? open : undefined);
+
+  /** The server told of a call: it may be another tab's. */
+  function heard({ states }) {
+    const now = [...states.values()].map(({ callSeq = 0 }) => callSeq).join();
+    if (now === heardOf) return;
+    heardOf = now;
+    if (panels.size > 0) look();
+  }
+
   function told(view) {
     const isIdle = view.state === "idle";
+    if (calls.current() !== undefined) mine.add(calls.current());
     // Where the sound would go is said before anybody calls.
-    const shown = { ...view, ...(view.where === undefined || isIdle ? { where: known.where, host: known.host } : {}), adapters: adaptersFor(servers), adapter: setting(ADAPTER), error: view.error ?? (isIdle ? (problem ?? (known.where === "none" ? "unsupported" : undefined)) : undefined) };
+    const shown = { ...view, ...(view.where === undefined || isIdle ? { where: known.where, host: known.host } : {}), elsewhere: elsewhere(), adapters: adaptersFor(servers), adapter: setting(ADAPTER), talks: setting(LANGUAGE), error: view.error ?? (isIdle ? (problem ?? (known.where === "none" ? "unsupported" : undefined)) : undefined) };
     for (const panel of panels) panel.show(shown);
     indicator.show(view, panels.size > 0);
     if (view.ended && view.ended !== ended && panels.size === 0) toast(view.ended);
@@ -71,10 +86,11 @@ function make({ session, announce, isMember }) {
     if (view.error === "denied") whenAllowed(start);
   }
 
-  /** Who would hear: the server says which speech servers there are. Without its word, the browser would. */
+  /** Who would hear, and the call of another tab: the server says both. Without its word, the browser would hear. */
   async function look(line = api.line()) {
-    servers = (await Promise.resolve(line).catch(() => undefined))?.servers ?? servers;
-    known = await chosenAdapter({ lang, servers, wanted: setting(ADAPTER) });
+    const answer = await Promise.resolve(line).catch(() => undefined);
+    if (answer) ({ servers = servers, call: open } = answer);
+    known = await chosenAdapter({ lang: lang(), servers, wanted: setting(ADAPTER) });
     told(calls.view());
     return known;
   }
@@ -120,7 +136,7 @@ function make({ session, announce, isMember }) {
       return allowed({ ...chosen, where: to }, takeOver);
     };
     if (where === "device" || setting("voice") === asked) await goOn(where);
-    else askConsent(chosen, goOn, () => installLocally(lang));
+    else askConsent(chosen, goOn, () => installLocally(lang()));
   }
 
   async function allowed(chosen, takeOver) {
@@ -132,6 +148,7 @@ function make({ session, announce, isMember }) {
     }
     try {
       await calls.begin({ adapter: chosen.name, where: chosen.where, host: chosen.host, takeOver });
+      open = undefined;
       if (takeOver) others?.postMessage("taken over");
     } catch (error) {
       refused(error, () => allowed(chosen, takeOver));
@@ -142,8 +159,8 @@ function make({ session, announce, isMember }) {
     if (error.status === FREE) openVoiceUpgrade(isMember());
     else if (error.status === BUSY) start();
     else if (error.status === SPENT) {
-      toast(error.message);
-      announce(error.message);
+      toast(said.spent);
+      announce(said.spent);
     } else toast(said.connection, { undo: said.retry, action: again });
   }
 
@@ -152,7 +169,11 @@ function make({ session, announce, isMember }) {
       set(ADAPTER, adapter || undefined);
       look();
     };
-    const panel = createCallPanel({ start, end: hangUp, mute: calls.setMuted, chosen });
+    const talks = (language) => {
+      set(LANGUAGE, language || undefined);
+      look();
+    };
+    const panel = createCallPanel({ start, end: hangUp, mute: calls.setMuted, chosen, talks });
     host.append(panel.node);
     panels.add(panel);
     signal.addEventListener("abort", () => {
@@ -160,6 +181,7 @@ function make({ session, announce, isMember }) {
       told(calls.view());
     });
     told(calls.view());
+    look();
   }
 
   return { attach, start };

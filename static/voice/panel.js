@@ -3,6 +3,7 @@
 import { h } from "../core/dom.js";
 import { button } from "../ui/button.js";
 import { sentenceOf, talked } from "./clock.js";
+import { TALKED } from "./language.js";
 import { select } from "../ui/forms.js";
 import { said, whereWords } from "./words.js";
 
@@ -13,8 +14,8 @@ export const HANG_UP = "M3 12.5c0-4 14-4 14 0v1.5l-4-.8v-2c-2-.6-4-.6-6 0v2l-4 .
 /** The level of a person who speaks up; a louder one moves nothing more. */
 const LOUD = 6;
 
-/** The panel: `{ node, show(view) }`. `start()`, `end()` and `mute(is)` are what its buttons do; `chosen(adapter)` is told who is to hear. */
-export function createCallPanel({ start, end, mute, chosen }) {
+/** The panel: `{ node, show(view) }`. `start()`, `end()` and `mute(is)` are what its buttons do; `chosen(adapter)` is told who is to hear, `talks(language)` in which language. */
+export function createCallPanel({ start, end, mute, chosen, talks }) {
   const state = h("p", { class: "voice-state", role: "status", "data-testid": "voice-state" });
   const time = h("span", { class: "voice-time", "aria-hidden": "true" });
   const interim = h("p", { class: "voice-interim", dir: "auto", "data-testid": "voice-interim" });
@@ -27,7 +28,8 @@ export function createCallPanel({ start, end, mute, chosen }) {
   const hush = button(said.mute, () => mute(!isMuted), { icon: MICROPHONE, "aria-pressed": "false", "data-testid": "voice-mute" });
   const stop = button(said.end, end, { kind: "danger", icon: HANG_UP, "data-testid": "voice-end" });
   const level = h("span", { class: "voice-level", "aria-hidden": "true" }, h("i", {}), h("i", {}), h("i", {}), h("i", {}), h("i", {}));
-  const choice = h("div", { class: "voice-choice", hidden: true });
+  const choice = h("div", { class: "voice-choice", hidden: true, "data-testid": "voice-adapter" });
+  const tongue = h("div", { class: "voice-choice", hidden: true, "data-testid": "voice-language" });
   const node = h(
     "section",
     { class: "voice-panel", "aria-label": said.label, "data-testid": "voice-panel" },
@@ -38,18 +40,19 @@ export function createCallPanel({ start, end, mute, chosen }) {
     problem,
     where,
     choice,
+    tongue,
   );
   let told;
-  let offered = "";
+  const offered = new Map();
 
-  /** Who hears is a choice if there are several. */
-  function choose(adapters = [], adapter) {
-    choice.hidden = adapters.length < 2;
-    const now = choice.hidden ? "" : [adapter, ...adapters].join(" ");
-    if (now === offered) return;
-    offered = now;
-    const all = [["", said.hears.auto], ...adapters.map((each) => [each, said.hears[each]])];
-    choice.replaceChildren(...(choice.hidden ? [] : [h("label", {}, h("span", {}, said.hears.label), select(all, adapter ?? "", chosen))]));
+  /** A choice is there if there are several; it is made anew only if it is another one, since a person may be at it. */
+  function choose(place, words, among, value, changed) {
+    place.hidden = among.length < 2;
+    const now = place.hidden ? "" : [value, ...among].join(" ");
+    if (now === offered.get(place)) return;
+    offered.set(place, now);
+    const all = [["", words.auto], ...among.map((each) => [each, words[each]])];
+    place.replaceChildren(...(place.hidden ? [] : [h("label", {}, h("span", {}, words.label), select(all, value ?? "", changed))]));
   }
 
   function show(view) {
@@ -57,13 +60,15 @@ export function createCallPanel({ start, end, mute, chosen }) {
     node.dataset.state = view.state;
     node.dataset.level = view.isMuted || !isOn ? "none" : view.interim || view.isHeard ? "person" : view.speaking ? "law" : "quiet";
     put(state, sentenceOf(view, said));
-    put(time, isOn ? talked(view) : "");
+    put(time, isOn ? talked(view) : view.elsewhere ? talked({ startedAt: Date.parse(view.elsewhere.started_at) || undefined }) : "");
+    call.lastChild.textContent = view.elsewhere ? said.takeOver : said.call;
     put(interim, view.interim);
     // Without a voice the words are what there is of Law; with one the chat has them.
     put(speech, view.speaking && !view.aloud ? view.speaking : "");
     put(unheard, view.unheard.length > 0 ? said.unheard(view.unheard.join(" ")) : isOn && !view.aloud ? said.shownOnly : "");
     put(where, whereWords(view));
-    choose(isOn ? [] : view.adapters, view.adapter);
+    choose(choice, said.hears, isOn ? [] : (view.adapters ?? []), view.adapter, chosen);
+    choose(tongue, said.talks, isOn ? [] : TALKED, view.talks, talks);
     level.style.setProperty("--level", view.level === undefined ? "" : String(Math.min(1, view.level * LOUD)));
     level.toggleAttribute("data-measured", isOn && view.level !== undefined);
     ({ isMuted } = view);

@@ -5,11 +5,18 @@ import { waiting } from "../core/state-law.js";
 import { hasEnded, openTurns } from "../core/state-parts.js";
 import { createSpeech, sentencesOf } from "./speakable.js";
 
+/** So many sentences may wait to be spoken, or be spoken, when the person falls into Law's word. */
+const MOST_GIVEN = 100;
+
+/** The `turn:step` of a recorded answer. */
+const placeOf = (key) => key.slice("assistant:".length);
+
 /**
  * A reader of one conversation from now on. `say(text)` speaks a sentence; `drop()` forgets what waits to be spoken. `said` are the words of
  * the voice. `does(name)` hears of each function that is called. `told(state)` is called whenever the state has changed. `hush(state)`: the person
  * speaks, so nothing more is read of the turn that runs until its model has seen what they said. Then comes `sent()`, or `resume()` if it was
- * nothing. Questions and failures are read all the while.
+ * nothing. Questions and failures are read all the while. `unheard(sentences)`: these were silenced. `marks()` gives, once, the answers of which
+ * something was not heard: each `{ place, text }`, its `turn:step` and the first sentence that was missed, an empty one for all of it.
  */
 export function createReader({ lang, said, say, drop, does, from }) {
   /** `turn:step` → how far its text was read: { attempt, length, speech, count, over } */
@@ -19,6 +26,9 @@ export function createReader({ lang, said, say, drop, does, from }) {
   const hushed = new Map();
   /** turn → `hushed` of it before the utterance that goes on. */
   const before = new Map();
+  /** The sentences that were given to the voice last: { place, text } */
+  let given = [];
+  const missed = [];
 
   const isOrder = (state, turn) => state.turns.get(turn)?.origin === "command";
   const begun = (key, attempt) => {
@@ -26,12 +36,14 @@ export function createReader({ lang, said, say, drop, does, from }) {
     read.set(key, progress);
     return progress;
   };
-  const speak = (progress, sentences) => {
-    for (const sentence of sentences) {
+  const speak = (place, progress, sentences) => {
+    for (const text of sentences) {
       progress.count += 1;
-      say(sentence);
+      given = [...given.slice(1 - MOST_GIVEN), { place, text }];
+      say(text);
     }
   };
+  const miss = (place, text = "") => missed.push({ place, text });
 
   function written(key, { text, attempt, recorded }) {
     if (recorded) return;
@@ -46,15 +58,20 @@ export function createReader({ lang, said, say, drop, does, from }) {
     if (progress.over || progress.hushed) return;
     const more = text.slice(progress.length);
     progress.length = text.length;
-    if (more) speak(progress, progress.speech.push(more));
+    if (more) speak(key, progress, progress.speech.push(more));
   }
 
   function recorded({ turn, key, content, unproven, final, stopped }) {
-    const place = key.slice("assistant:".length);
+    const place = placeOf(key);
     const progress = read.get(place) ?? begun(place, 0);
     if (progress.over) return;
     progress.over = true;
-    if (progress.hushed) return;
+    const rest = () => [...progress.speech.push(content.slice(progress.length)), ...progress.speech.flush()];
+    if (progress.hushed) {
+      const [first] = rest();
+      if (first) miss(place, first);
+      return;
+    }
     if (unproven && !final) {
       // The ledger knows nothing of what was claimed: it is not spoken on.
       drop();
@@ -62,7 +79,7 @@ export function createReader({ lang, said, say, drop, does, from }) {
       return;
     }
     if (stopped) return;
-    speak(progress, [...progress.speech.push(content.slice(progress.length)), ...progress.speech.flush()]);
+    speak(place, progress, rest());
     // It ends the turn, so nothing follows that would put it right.
     if (unproven) say(said.unsure);
   }
@@ -88,8 +105,17 @@ export function createReader({ lang, said, say, drop, does, from }) {
       if (from === undefined) continue;
       hushed.delete(turn);
       for (const [key, stream] of state.streams) if (stream.turn === turn && stream.at < from) (read.get(key) ?? begun(key, stream.attempt)).hushed = true;
-      for (const [key, item] of state.items) if (item.turn === turn && item.kind === "assistant" && item.at < from) known.add(key);
+      for (const [key, item] of state.items) if (item.turn === turn && item.kind === "assistant" && item.at < from) passedOver(key, item);
     }
+  }
+
+  /** An answer is not read at all. Of one that was read until the person spoke, its beginning was heard. */
+  function passedOver(key, item) {
+    if (known.has(key)) return;
+    known.add(key);
+    const place = placeOf(key);
+    if (read.get(place)?.count > 0) recorded({ ...item, key });
+    else miss(place);
   }
 
   function told(state) {
@@ -121,6 +147,17 @@ export function createReader({ lang, said, say, drop, does, from }) {
       if (!before.has(running.id)) before.set(running.id, hushed.get(running.id));
       hushed.set(running.id, state.lastSeq);
     },
+    unheard(sentences) {
+      const first = new Map();
+      for (const text of sentences.toReversed()) {
+        const at = given.findLastIndex((each) => each.text === text);
+        if (at === -1) continue;
+        first.set(given[at].place, text);
+        given = given.slice(0, at);
+      }
+      for (const [place, text] of first) miss(place, text);
+    },
+    marks: () => missed.splice(0),
     sent: () => before.clear(),
     resume() {
       for (const [turn, since] of before) if (since === undefined) hushed.delete(turn); else hushed.set(turn, since);

@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests read CI and PATH themselves")]
 
 mod approvals;
+mod calls;
 mod canary;
 mod driver;
 mod images;

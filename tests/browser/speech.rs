@@ -119,12 +119,14 @@ async fn who_hears_is_a_choice_of_the_person() {
     app.set("VOICE_STT_URL", &ear.host());
     app.start_again().await;
     let Some(page) = Page::open(&app).await else { return };
+    // A browser without a screen has no microphone.
+    page.run("navigator.mediaDevices.enumerateDevices = async () => [{ kind: 'audioinput' }]").await;
     page.go("assistant").await;
     page.click("[data-testid=talk-law]").await;
     page.see("dialog[open]", "level3 sends your voice to the speech server").await;
     page.run("document.querySelector('dialog[open]').close()").await;
-    page.find(".voice-choice select").await;
-    page.run("const choice = document.querySelector('.voice-choice select'); choice.value = 'browser'; choice.dispatchEvent(new Event('change'))").await;
+    page.find("[data-testid=voice-adapter] select").await;
+    page.run("const choice = document.querySelector('[data-testid=voice-adapter] select'); choice.value = 'browser'; choice.dispatchEvent(new Event('change'))").await;
     page.see("[data-testid=voice-where]", "The maker of this browser").await;
     page.click("[data-testid=voice-call]").await;
     page.see("dialog[open]", "The maker of this browser turns your voice into words").await;

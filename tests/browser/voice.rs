@@ -7,17 +7,19 @@ use crate::support::TestApp;
 use crate::support::people::{PASSWORD, Person};
 
 /// Ears that hear what `hear` is given, a voice that says each sentence in a moment and notes it in `spoken`, and a microphone that is allowed.
-const PUT_IN: &str = "
+/// While `holds` is true the ears are not ready.
+pub const PUT_IN: &str = "
     window.ears = [];
     window.spoken = [];
     window.SpeechRecognition = class {
         static async available() { return 'available'; }
         constructor() { window.ears.push(this); }
-        start() { this.isOn = true; setTimeout(() => this.onstart()); }
+        start() { this.isOn = true; if (!window.holds) setTimeout(() => this.onstart()); }
         abort() { this.isOn = false; setTimeout(() => this.onend()); }
     };
     window.hear = (transcript, isFinal) => window.ears.findLast(({ isOn }) => isOn)
         .onresult({ resultIndex: 0, results: [Object.assign([{ transcript, confidence: 0.9 }], { isFinal })] });
+    navigator.mediaDevices.enumerateDevices = async () => [{ kind: 'audioinput' }];
     window.slow = false;
     window.permission = Object.assign(new EventTarget(), { state: 'granted' });
     Object.defineProperty(navigator, 'permissions', { value: { query: async () => window.permission } });
@@ -30,18 +32,18 @@ const PUT_IN: &str = "
 const QUESTION: &str = "Should I create a task called “buy milk”?";
 
 /// The person says this.
-async fn says(page: &Page, words: &str) {
+pub async fn says(page: &Page, words: &str) {
     page.run(&format!("window.hear({}, true)", json!(words))).await;
 }
 
 /// Waits until a sentence that begins so was spoken.
-async fn spoke(page: &Page, words: &str) {
+pub async fn spoke(page: &Page, words: &str) {
     let wait = "new Promise(done => { const look = () => window.spoken.some(text => text.startsWith(WORDS)) ? done(true) : setTimeout(look, 20); look(); })";
     page.run(&format!("return {}", wait.replace("WORDS", &json!(words).to_string()))).await;
 }
 
 /// Calls from the picker, until Law listens.
-async fn calls(page: &Page) {
+pub async fn calls(page: &Page) {
     page.run(PUT_IN).await;
     page.go("assistant").await;
     page.click("[data-testid=talk-law]").await;
@@ -90,6 +92,7 @@ async fn a_task_is_made_by_talking_and_the_audit_says_voice() {
     page.run("window.hear('wait a', false)").await;
     assert_eq!(page.run("return window.spoken.at(-1)").await, "(silence)");
     page.see("[data-testid=voice-unheard]", "Not heard: You have").await;
+    page.see(".talking [data-testid=message-assistant] .status", "Not heard from “You have").await;
 
     page.click("[data-testid=voice-end]").await;
     page.see("[data-testid=voice-state]", "Call ended").await;

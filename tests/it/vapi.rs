@@ -11,6 +11,8 @@ use tokio::sync::Notify;
 use crate::support::{Peer, Reply, TestApp, api, call, in_time, text};
 use crate::todo::breakdown;
 
+mod language;
+mod order;
 mod settings;
 
 const PUBLIC: &str = "law.example.test";
@@ -54,6 +56,13 @@ impl Vapi {
 
     /// A call that is made, and joined by the page.
     async fn made(&self) -> Made {
+        let made = self.rings().await;
+        assert_eq!(self.beat(made.call).await.1["state"], "active");
+        made
+    }
+
+    /// A call that is made, and that nobody has joined yet.
+    async fn rings(&self) -> Made {
         self.peer.will_answer(201, "application/json", MADE);
         let (status, begun) = self.begin().await;
         assert_eq!(status, 200, "{begun}");
@@ -64,7 +73,6 @@ impl Vapi {
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let bearer = text(&assistant["credentials"][0]["apiKey"]);
         let key = text(&assistant["credentials"][1]["authenticationPlan"]["secretKey"]);
-        assert_eq!(self.beat(call).await.1["state"], "active");
         Made { call, bearer, key, assistant }
     }
 

@@ -24,7 +24,7 @@ function bell() {
 }
 
 /** A call that is connected, at a server that the test plays. */
-async function connected(answers = {}) {
+async function connected({ lang = "en-US", adapter = "browser", ...answers } = {}) {
   const store = createStore({ initial: initialWorkspace(), reducer: reduceWorkspace, schedule: (tell) => tell() });
   const asked = [];
   const sent = [];
@@ -41,8 +41,8 @@ async function connected(answers = {}) {
     end: async (...all) => (asked.push(["end", ...all]), {}),
     line: async () => ({ voice: true, seconds_left: 3600, call: null, ...answers.line }),
   };
-  function makeService() {
-    const voice = { isOn: true, waits: [] };
+  function makeService({ lang: tag }) {
+    const voice = { isOn: true, waits: [], tag };
     voices.push(voice);
     const on = (name) => (listener) => (listeners[name] = listener);
     return Object.assign(voice, {
@@ -60,10 +60,10 @@ async function connected(answers = {}) {
   }
   const frame = (type, fields) => store.dispatch({ type, conversation: LAW, seq: (seq += 1), at: "2026-11-28T08:00:00Z", ...fields });
   const views = [];
-  const calls = createCalls({ api, store, follow: async (id) => store.dispatch({ type: "@follow", conversation: id, after: 0 }), send: (message) => sent.push(message), makeService, said, lang: "en-US", told: (view) => views.push(view), clock });
+  const calls = createCalls({ api, store, follow: async (id) => store.dispatch({ type: "@follow", conversation: id, after: 0 }), send: (message) => sent.push(message), makeService, said, lang: () => lang, told: (view) => views.push(view), clock });
   store.dispatch(hello);
   store.dispatch({ type: "@connection", status: "connected", failures: 0, retryAt: null });
-  const begin = calls.begin({ adapter: "browser", where: "device" });
+  const begin = calls.begin({ adapter, where: "device" });
   const refused = await begin.catch((error) => error);
   await settle();
   const heard = (text, isFinal = true, confidence = 0.9, isOver = false) => listeners.heard({ text, isFinal, confidence, isOver });
@@ -170,6 +170,45 @@ test("after_the_second_word_nothing_more_is_spoken_and_what_is_said_joins_the_tu
   shows(1, 9, 3);
   frame("assistant", { turn: 1, step: 3, content: "All right.", final: true });
   assert.deepEqual(spoken.slice(3), ["All right."], "the answer to that is spoken");
+});
+
+test("the_conversation_keeps_from_which_sentence_on_an_answer_was_not_heard", async () => {
+  const { store, heard, quiet, steers, shows, delta, queued, frame } = await connected();
+  const unheard = () => Object.fromEntries(store.getState().states.get(LAW).unheard ?? []);
+  queued(1);
+  delta(1, "One. Two. Three. Fo");
+  assert.deepEqual(unheard(), {});
+  heard("wait a", false);
+  assert.deepEqual(unheard(), { "1:1": "One." });
+  frame("assistant", { turn: 1, step: 1, content: "One. Two. Three. Four.", final: false });
+  heard("wait a moment");
+  steers(1, 9, "wait a moment");
+  frame("assistant", { turn: 1, step: 2, content: "Still the old one.", final: false });
+  shows(1, 9, 3);
+  frame("assistant", { turn: 1, step: 3, content: "All right. Bye.", final: true });
+  frame("turn", { turn: 1, state: "completed" });
+  assert.deepEqual(unheard(), { "1:1": "One.", "1:2": "" }, "a step that was not read at all is marked whole");
+  // Between two sentences nothing waits to be spoken, and the rest that is written then is missed.
+  quiet();
+  queued(2);
+  delta(2, "Five. Si");
+  quiet();
+  heard("stop it", false);
+  frame("assistant", { turn: 2, step: 1, content: "Five. Six. Seven.", final: true });
+  frame("turn", { turn: 2, state: "completed" });
+  heard("stop it now");
+  frame("turn", { turn: 3, state: "queued", origin: "message", id: "m3", content: "stop it now" });
+  assert.equal(unheard()["2:1"], "Six.");
+});
+
+test("the_language_of_the_person_is_that_of_the_voice_and_of_the_words_of_vapis_call", async () => {
+  const { voices, spoken, delta, queued } = await connected({ lang: "de-AT" });
+  assert.equal(voices[0].tag, "de-AT");
+  queued(1);
+  delta(1, "Am 3. Mai ist es so weit. D");
+  assert.deepEqual(spoken, ["Am 3. Mai ist es so weit."]);
+  const vapi = await connected({ lang: "pt-BR", adapter: "vapi" });
+  assert.deepEqual(vapi.asked[0], ["begin", "vapi", false, "pt-BR"]);
 });
 
 test("who_speaks_while_law_thinks_or_takes_breath_is_not_talked_over", async () => {

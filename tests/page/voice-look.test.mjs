@@ -121,11 +121,28 @@ test("a_tier_without_voice_opens_no_microphone_and_a_call_elsewhere_may_be_taken
   await picture("upgrade");
   server.end();
   const { begun } = await opens({ voice: { call: { call: 2 } } });
-  await press("[data-testid=talk-law]");
+  await press("[data-testid=choose-law]");
+  await says("[data-testid=voice-state]", "You are in a call in another tab");
+  await says("[data-testid=voice-call]", "Take over");
+  assert.deepEqual(await axe(browser), []);
+  await press("[data-testid=voice-call]");
   await says("dialog", "in another tab");
   await press("dialog [data-testid=confirm]");
   await says("[data-testid=voice-state]", "Law listens");
   assert.deepEqual(begun, [{ adapter: "browser", take_over: true }]);
+});
+
+test("without_a_microphone_law_cannot_be_called_and_the_card_says_so_until_one_is_connected", option, async () => {
+  await opens();
+  const connects = (kinds) => browser.js(`navigator.mediaDevices.enumerateDevices = async () => ${JSON.stringify(kinds.map((kind) => ({ kind })))}; navigator.mediaDevices.dispatchEvent(new Event("devicechange"));`);
+  await connects(["videoinput", "audiooutput"]);
+  await says(".character-reason", "No microphone was found here.");
+  assert.equal(await browser.js(`return document.querySelector("[data-testid=talk-law]").getAttribute("aria-disabled")`), "true");
+  assert.deepEqual(await axe(browser), []);
+  await connects(["audioinput"]);
+  await says(".character-reason", "Law asks for the microphone");
+  await press("[data-testid=talk-law]");
+  await says("[data-testid=voice-state]", "Law listens");
 });
 
 test("a_browser_without_ears_says_so_on_the_card", option, async () => {

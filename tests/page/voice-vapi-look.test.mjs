@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { after, afterEach, before, test } from "node:test";
 import { axe } from "./support/axe.mjs";
 import { serveTodos } from "./support/todo-server.mjs";
-import { handsOf, lawWorld, opensPicker, permit } from "./support/voice.mjs";
+import { handsOf, lawWorld, MICROPHONE, opensPicker, permit } from "./support/voice.mjs";
 import { skip, startBrowser } from "./support/webdriver.mjs";
 
 const DAILY = "vendor/daily-js-0.87.0.esm.js";
@@ -50,6 +50,7 @@ async function opens(change) {
   await permit(browser, server.address, "granted");
   await opensPicker(browser, server);
   await browser.js(`
+    ${MICROPHONE}
     window.webkitSpeechRecognition = window.SpeechRecognition = undefined;
     localStorage.clear();`);
   // The picker looks again at what this browser can do.
@@ -67,7 +68,8 @@ test("a_call_by_vapi_is_joined_shown_muted_and_ended", option, async () => {
   assert.deepEqual([await axe(browser), asked], [[], []], "nothing begins before the person has read where the sound goes");
   await press("dialog [data-testid=confirm]");
   await is(`window.room?.done.some(([name]) => name === "join")`);
-  assert.deepEqual(asked, [["begin", { adapter: "vapi", take_over: false }]], "nothing counts before Vapi hears");
+  const lang = await browser.js(`return navigator.languages[0]`);
+  assert.deepEqual(asked, [["begin", { adapter: "vapi", take_over: false, lang }]], "nothing counts before Vapi hears");
   assert.deepEqual(await browser.js(`return window.room.done.find(([name]) => name === "join")[1]`), { url: "https://vapi.daily.co/room", token: "eyJ", subscribeToTracksAutomatically: false });
   await browser.js(`window.room.say("listening")`);
   await says("[data-testid=voice-state]", "Law listens");
@@ -111,7 +113,7 @@ test("a_line_that_breaks_is_taken_up_once_and_a_room_that_cannot_be_joined_can_b
   await says("[data-testid=voice-state]", "Law listens");
   await browser.js(`window.room.tell("error", { error: { type: "connection-error", msg: "it broke" } })`);
   await is(`window.room.done.filter(([name]) => name === "join").length === 2`);
-  assert.deepEqual(asked.filter(([what]) => what === "begin").at(-1), ["begin", { adapter: "vapi", take_over: true }]);
+  assert.deepEqual(asked.filter(([what]) => what === "begin").at(-1), ["begin", { adapter: "vapi", take_over: true, lang: await browser.js(`return navigator.languages[0]`) }]);
   // Before Vapi hears, a room that breaks was never joined.
   await browser.js(`window.room.tell("error", { error: { type: "no-room", msg: "it is gone" } })`);
   await says(".toast, [data-testid=toast]", "Retry");

@@ -11,6 +11,8 @@ const { nextState } = await load("voice/machine.js");
 const { createEars, whereSoundGoes } = await load("voice/browser.js");
 const { createSpeaker, voiceFor } = await load("voice/speaker.js");
 const { sentenceOf } = await load("voice/clock.js");
+const { HESITATIONS } = await load("voice/hesitations.js");
+const { TALKED, tagOf } = await load("voice/language.js");
 const said = (await load("words/en-voice.js")).default;
 
 /** Whole, and letter by letter. */
@@ -101,8 +103,21 @@ test("the_pages_own_voice_is_no_answer_and_a_hum_says_nothing", () => {
   assert.ok(isEcho("create a task", spoken) && isEcho("Should I create a task called buy milk", spoken));
   for (const own of ["yes create a task", "milk buy", "go ahead", ""]) assert.equal(isEcho(own, spoken), false, own);
   for (const hum of ["", "…", "uhm", "Hmm, er", "ähm"]) assert.ok(isUnclear(hum), hum);
+  for (const hum of HESITATIONS) assert.ok(isUnclear(`${hum}, ${hum.replace(/./gu, "$&$&$&")}`), hum);
   assert.ok(isUnclear("go a head", 0.2));
   for (const clear of [["yes"], ["go ahead", 0.9], ["no", 0]]) assert.equal(isUnclear(...clear), false, clear[0]);
+});
+
+test("a_person_is_heard_and_answered_in_their_own_language", () => {
+  assert.deepEqual(TALKED.map((wanted) => tagOf({ wanted })), ["en-US", "de-DE", "fr-FR", "es-ES", "pt-BR"]);
+  assert.deepEqual(TALKED.map((each) => said.talks[each]?.length > 0), [true, true, true, true, true], "each can be chosen");
+  const known = ["de-AT", "en-GB", "es-MX"];
+  assert.equal(tagOf({ known }), "de-AT", "a page whose language nobody chose says nothing of it");
+  assert.equal(tagOf({ page: "en", known }), "en-GB");
+  assert.equal(tagOf({ wanted: "es", page: "en", known }), "es-MX");
+  assert.equal(tagOf({ wanted: "fr", known }), "fr-FR");
+  assert.equal(tagOf({ page: "pt", known: ["pt-PT"] }), "pt-PT");
+  assert.equal(tagOf({}), "en-US");
 });
 
 test("the_states_of_a_call_are_those_of_the_document", () => {
@@ -115,6 +130,7 @@ test("the_states_of_a_call_are_those_of_the_document", () => {
   assert.equal(sentenceOf({ state: "active", doing: "createTask" }, said), said.works);
   assert.equal(sentenceOf({ state: "active", doing: "createTask", speaking: "Done" }, said), said.speaks);
   assert.equal(sentenceOf({ state: "idle", ended: "Call ended" }, said), "Call ended");
+  assert.equal(sentenceOf({ state: "idle", ended: "Call ended", elsewhere: { call: 2 } }, said), said.elsewhere);
 });
 
 /** A clock that goes when it is told to. */

@@ -1,6 +1,7 @@
 //! Calls with Law: by which adapter, why one ended, until when it goes without a sign, and its seconds.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
 
 use super::turn::text_enum;
 
@@ -36,6 +37,45 @@ text_enum! {
         Minutes = "minutes",
         /// The page could not go on.
         Failed = "failed",
+    }
+}
+
+/// The language of what the server says itself in a call: Portuguese, and English for everybody else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum VoiceLanguage {
+    /// Also for a language that has no words here.
+    #[default]
+    English,
+    /// Of any country.
+    Portuguese,
+}
+
+impl VoiceLanguage {
+    /// The language of a tag such as `pt-BR`.
+    pub fn of(tag: &str) -> Self {
+        let language = tag.split(['-', '_']).next().unwrap_or_default();
+        if language.eq_ignore_ascii_case("pt") { Self::Portuguese } else { Self::English }
+    }
+
+    /// Its tag.
+    pub fn tag(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::Portuguese => "pt",
+        }
+    }
+}
+
+impl From<String> for VoiceLanguage {
+    fn from(tag: String) -> Self {
+        Self::of(&tag)
+    }
+}
+
+impl From<VoiceLanguage> for String {
+    fn from(language: VoiceLanguage) -> Self {
+        language.tag().to_owned()
     }
 }
 

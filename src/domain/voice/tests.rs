@@ -21,6 +21,17 @@ fn silence_ends_a_call_at_its_last_beat_and_the_minutes_end_it_when_they_are_use
 }
 
 #[test]
+fn a_tag_of_any_country_says_the_language_and_an_unknown_one_is_english() {
+    for (tag, language) in
+        [("pt", "pt"), ("pt-BR", "pt"), ("PT_pt", "pt"), ("en-US", "en"), ("de", "en"), ("ptx", "en"), ("", "en")]
+    {
+        assert_eq!(VoiceLanguage::of(tag).tag(), language, "{tag}");
+    }
+    assert_eq!(serde_json::from_str::<VoiceLanguage>("\"pt-BR\"").unwrap(), VoiceLanguage::Portuguese);
+    assert_eq!(serde_json::to_string(&VoiceLanguage::Portuguese).unwrap(), "\"pt\"");
+}
+
+#[test]
 fn a_month_is_a_year_and_two_digits() {
     assert_eq!(month_key(NaiveDate::from_ymd_opt(2026, 3, 1).unwrap()), "2026-03");
 }

@@ -15,7 +15,7 @@ use url::Url;
 use super::{grant, place};
 use crate::clock::{Clock, Random};
 use crate::config::{VapiConfig, VapiSettings};
-use crate::domain::voice::VoiceEnd;
+use crate::domain::voice::{VoiceEnd, VoiceLanguage};
 use crate::domain::{HttpRequest, HttpResponse, VoiceCallId};
 use crate::egress::{Egress, EgressLimits, Placeholders};
 use crate::secrets::Vault;
@@ -110,11 +110,17 @@ impl Vapi {
         self.config.whole.as_ref().ok_or_else(missing)
     }
 
-    /// Has Vapi make the call of a row that is there already. The key of the request is the row's, so that none is made twice.
+    /// Has Vapi make the call of a row that is there already. The key of the request is the row's, so that none is made twice. Vapi sends the
+    /// language back with each request for words, so that nothing here keeps it.
     ///
     /// # Errors
     /// [`VapiError`].
-    pub async fn make(&self, call: VoiceCallId, seconds_left: Option<u64>) -> Result<RoomMade, VapiError> {
+    pub async fn make(
+        &self,
+        call: VoiceCallId,
+        seconds_left: Option<u64>,
+        language: VoiceLanguage,
+    ) -> Result<RoomMade, VapiError> {
         let settings = self.settings()?;
         let longest = seconds_left.unwrap_or(LONGEST_SECONDS).min(LONGEST_SECONDS);
         if longest < SHORTEST_SECONDS {
@@ -127,7 +133,7 @@ impl Vapi {
         let placeholder = format!("level3-{}", hex::encode(bytes));
         let mut secrets = Placeholders::default();
         secrets.insert(placeholder.clone(), settings.key.clone(), value, [grant.binding()].into());
-        let body = json!({ "assistant": self.assistant(settings, call, longest) });
+        let body = json!({ "assistant": self.assistant(settings, call, longest, language) });
         let request = HttpRequest {
             method: "POST".to_owned(),
             url: settings.url.to_string(),
@@ -153,13 +159,14 @@ impl Vapi {
     }
 
     /// The assistant of one call: it has ears, a mouth, and this server for a model.
-    fn assistant(&self, settings: &VapiSettings, call: VoiceCallId, longest: u64) -> Value {
+    fn assistant(&self, settings: &VapiSettings, call: VoiceCallId, longest: u64, language: VoiceLanguage) -> Value {
         let door =
             |end: &str| settings.public.join(&format!("/voice/vapi/{call}/{end}")).map_or_else(|_| String::new(), String::from);
         let plan = &settings.signature;
         json!({
             "name": "Law",
-            "firstMessage": "Hey, Law here! What's on your list?",
+            "firstMessage": first_message(language),
+            "metadata": { "lang": language },
             "maxDurationSeconds": longest,
             "model": {
                 "provider": "custom-llm", "url": door("chat/completions"), "model": "law",
@@ -181,6 +188,14 @@ impl Vapi {
             "artifactPlan": { "recordingEnabled": false, "videoRecordingEnabled": false },
             "serverMessages": ["status-update", "end-of-call-report", "transcript[transcriptType='final']", "tool-calls", "hang"],
         })
+    }
+}
+
+/// The words with which Law begins.
+fn first_message(language: VoiceLanguage) -> &'static str {
+    match language {
+        VoiceLanguage::English => "Hey, Law here! What's on your list?",
+        VoiceLanguage::Portuguese => "Oi, aqui é Law! O que há na sua lista?",
     }
 }
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
 use super::speech;
 use crate::domain::VoiceCallId;
-use crate::domain::voice::VoiceAdapter;
+use crate::domain::voice::{VoiceAdapter, VoiceLanguage};
 use crate::faces::voice::{RoomMade, SpeechError, VapiError};
 use crate::http::visitor::Visitor;
 use crate::store::VoiceError;
@@ -30,7 +30,8 @@ pub(super) async fn line(visitor: Visitor) -> Reply<VoiceLine> {
     Ok(Json(VoiceLine { servers, ..visitor.theirs().voice_line(visitor.now()).await? }))
 }
 
-pub(super) async fn begin(visitor: Visitor, Body(BeginCall { adapter, take_over }): Body<BeginCall>) -> Reply<VoiceCall> {
+pub(super) async fn begin(visitor: Visitor, Body(asked): Body<BeginCall>) -> Reply<VoiceCall> {
+    let BeginCall { adapter, take_over, lang } = asked;
     // A person without voice hears of their tier, and nothing of the settings of this server.
     speech::line(&visitor).await?;
     if adapter == VoiceAdapter::Own && visitor.speech().hears_at().is_none() {
@@ -42,12 +43,12 @@ pub(super) async fn begin(visitor: Visitor, Body(BeginCall { adapter, take_over 
     let (theirs, now) = (visitor.theirs(), visitor.now());
     let conversation = theirs.main_conversation_of(visitor.profile(LAW)?.name, now).await?;
     let begun = theirs.begin_call(conversation, adapter, take_over, now).await?;
-    if adapter == VoiceAdapter::Vapi { Ok(Json(with_room(&visitor, begun).await?)) } else { Ok(Json(begun)) }
+    if adapter == VoiceAdapter::Vapi { Ok(Json(with_room(&visitor, begun, lang).await?)) } else { Ok(Json(begun)) }
 }
 
 /// Has Vapi make a call that is begun here. If it does not, the call is over.
-async fn with_room(visitor: &Visitor, begun: VoiceCall) -> Result<VoiceCall, ApiRefusal> {
-    match visitor.vapi().make(begun.call, begun.seconds_left).await {
+async fn with_room(visitor: &Visitor, begun: VoiceCall, language: VoiceLanguage) -> Result<VoiceCall, ApiRefusal> {
+    match visitor.vapi().make(begun.call, begun.seconds_left, language).await {
         Ok(RoomMade { id, room }) => {
             visitor.theirs().keep_vapi_id(begun.call, &id).await?;
             Ok(VoiceCall { room: Some(room), ..begun })

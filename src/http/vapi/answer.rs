@@ -2,6 +2,7 @@
 //! turn. A request that is broken off, because the person spoke, ends the speaking and not the turn.
 
 use std::convert::Infallible;
+use std::sync::LazyLock;
 
 use axum::extract::{Path, Request};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -12,7 +13,9 @@ use serde_json::json;
 
 use super::asked::{AskedWords, folded};
 use super::follow::{CallEars, HeardTurn, NextWords};
+use super::words::{away, behind, limit, moment};
 use super::{MAX_BODY_BYTES, unauthorized, unavailable};
+use crate::domain::voice::VoiceLanguage;
 use crate::domain::{Shown, VoiceCallId};
 use crate::http::said;
 use crate::http::v1::telling::Ending;
@@ -21,13 +24,13 @@ use crate::store::{NewMessage, StoreError, VapiCall};
 
 /// After so long without a word the person hears that Law is at it.
 const FIRST_WORD: TimeDelta = TimeDelta::seconds(3);
-const MOMENT: &str = "One moment. ";
 /// A person who hummed gets so long to go on, before the question is said once more.
 const REPEATED_AFTER: TimeDelta = TimeDelta::seconds(3);
-/// Sounds that say nothing, as `static/voice/echo.js` has them; a letter that is drawn out stands here once.
-const HESITATIONS: [&str; 18] =
-    ["u", "uh", "um", "uhm", "e", "er", "em", "erm", "hm", "hum", "ä", "äh", "äm", "ähm", "é", "éh", "eu", "euh"];
-const AWAY: &str = "I am being restarted. Give me a moment and say that again.";
+/// Sounds that say nothing, from the page's file of them, whose one text in quotes they are; a letter that is drawn out stands there once.
+static HESITATIONS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let file = include_str!("../../../static/voice/hesitations.js");
+    file.split('"').nth(1).unwrap_or_default().split_whitespace().collect()
+});
 
 pub(super) async fn complete(stranger: Stranger, Path(call): Path<i64>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
@@ -39,7 +42,7 @@ pub(super) async fn complete(stranger: Stranger, Path(call): Path<i64>, request:
     let Ok(body) = axum::body::to_bytes(body, MAX_BODY_BYTES).await else {
         return StatusCode::PAYLOAD_TOO_LARGE.into_response();
     };
-    let Ok(asked) = AskedWords::read(&body) else {
+    let Ok((asked, language)) = AskedWords::read(&body) else {
         return (StatusCode::BAD_REQUEST, "the body is no request for a completion: `messages` is missing").into_response();
     };
     let visitor = stranger.visitor_in(&known);
@@ -47,16 +50,16 @@ pub(super) async fn complete(stranger: Stranger, Path(call): Path<i64>, request:
     let speech = match asked {
         // Nobody has said anything: Vapi's first message is all there is.
         None => Speech::of(&visitor, "", call),
-        Some(asked) => match said_in(&visitor, known.call(), asked).await {
+        Some(asked) => match said_in(&visitor, known.call(), asked, language).await {
             Ok(speech) => speech,
             Err(error) => return unavailable(&error),
         },
     };
-    stream(Speech { begun, ..speech })
+    stream(Speech { begun, language, ..speech })
 }
 
 /// Takes what was said, and follows its turn. A message that is not taken is answered with the reason.
-async fn said_in(visitor: &Visitor, call: &VapiCall, asked: AskedWords) -> Result<Speech, StoreError> {
+async fn said_in(visitor: &Visitor, call: &VapiCall, asked: AskedWords, language: VoiceLanguage) -> Result<Speech, StoreError> {
     let id = asked.id(call.call);
     let begun = visitor.now();
     if let Some(told) = said::misfit(&asked.text, false) {
@@ -74,7 +77,7 @@ async fn said_in(visitor: &Visitor, call: &VapiCall, asked: AskedWords) -> Resul
         NewMessage { content: &asked.text, client_id: Some(&id), steer: true, images: &[], counted: &counted, spoken: true };
     let accepted = match said::take(visitor, call.conversation, message).await {
         Ok(accepted) => accepted,
-        Err(error @ StoreError::Quota(_)) => return Ok(Speech::of(visitor, &error.to_string(), call.call.0)),
+        Err(StoreError::Quota(reached)) => return Ok(Speech::of(visitor, &limit(reached, language), call.call.0)),
         Err(error) => return Err(error),
     };
     let place = (accepted.conversation, accepted.turn);
@@ -140,6 +143,7 @@ struct Speech {
     words: String,
     id: String,
     begun: DateTime<Utc>,
+    language: VoiceLanguage,
     spoke: bool,
     stage: Stage,
 }
@@ -149,7 +153,8 @@ impl Speech {
     fn of(visitor: &Visitor, words: &str, call: i64) -> Self {
         let (visitor, begun) = (visitor.clone(), visitor.now());
         let id = format!("chatcmpl-vapi-{call}-0");
-        Self { visitor, turn: None, words: words.to_owned(), id, begun, spoke: false, stage: Stage::Words }
+        let language = VoiceLanguage::default();
+        Self { visitor, turn: None, words: words.to_owned(), id, begun, language, spoke: false, stage: Stage::Words }
     }
 
     /// The next line; `None` behind the last.
@@ -187,16 +192,16 @@ impl Speech {
             let late = self.visitor.clock().sleep_until(self.begun + FIRST_WORD);
             tokio::select! {
                 next = turn.next() => next,
-                () = late => return Some(MOMENT.to_owned()),
+                () = late => return Some(moment(self.language).to_owned()),
             }
         };
         match next {
             Ok(NextWords::Text(text)) => return Some(text),
-            Ok(NextWords::End(ending)) => self.words = last_words(ending),
-            Ok(NextWords::Away) => AWAY.clone_into(&mut self.words),
+            Ok(NextWords::End(ending)) => self.words = last_words(ending, self.language),
+            Ok(NextWords::Away) => away(self.language).clone_into(&mut self.words),
             Err(error) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "an answer in a call broke off");
-                AWAY.clone_into(&mut self.words);
+                away(self.language).clone_into(&mut self.words);
             }
         }
         self.turn = None;
@@ -213,11 +218,11 @@ impl Speech {
 }
 
 /// The words with which a turn ends for now. A question is the end of an answer.
-fn last_words(ending: Ending) -> String {
+fn last_words(ending: Ending, language: VoiceLanguage) -> String {
     match ending {
         Ending::Answered(_) | Ending::Stopped => String::new(),
         Ending::Waiting(_, shown) => format!(" {}", question_of(&shown)),
-        Ending::Behind(_) => "There is still a question open. Say yes or no to that one first.".to_owned(),
+        Ending::Behind(_) => behind(language).to_owned(),
         Ending::Failed(_, reason) | Ending::Busy(reason, _) => format!(" {reason}"),
     }
 }

@@ -4,6 +4,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::domain::VoiceCallId;
+use crate::domain::voice::VoiceLanguage;
 
 /// The last words of the person, and how many messages they are.
 #[derive(Debug, PartialEq)]
@@ -15,17 +16,20 @@ pub(super) struct AskedWords {
 }
 
 impl AskedWords {
-    /// Reads a body. Fields of others' are ignored; `None`: the person has said nothing yet.
+    /// Reads a body, and in which language the server answers. Fields of others' are ignored; `None`: the person has said nothing yet.
     ///
     /// # Errors
     /// If it is no request for a completion.
-    pub(super) fn read(body: &[u8]) -> Result<Option<Self>, ()> {
+    pub(super) fn read(body: &[u8]) -> Result<(Option<Self>, VoiceLanguage), ()> {
         let body: Value = serde_json::from_slice(body).map_err(|_| ())?;
         let messages = body["messages"].as_array().ok_or(())?;
         let said: Vec<String> =
             messages.iter().filter(|message| message["role"] == "user").map(|message| words(&message["content"])).collect();
         let count = i32::try_from(said.len()).unwrap_or(i32::MAX);
-        Ok(said.into_iter().next_back().filter(|text| !text.is_empty()).map(|text| Self { count, text }))
+        // The server gave it to Vapi when the call was made.
+        let language = VoiceLanguage::of(body["metadata"]["lang"].as_str().unwrap_or_default());
+        let last = said.into_iter().next_back().filter(|text| !text.is_empty());
+        Ok((last.map(|text| Self { count, text }), language))
     }
 
     /// The id of the message. A request that is sent again has the same; one with other words in the same place, since the person went on

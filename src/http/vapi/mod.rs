@@ -6,6 +6,7 @@ mod asked;
 mod events;
 mod follow;
 mod tools;
+mod words;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;

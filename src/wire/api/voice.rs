@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::voice::{VoiceAdapter, VoiceEnd};
+use crate::domain::voice::{VoiceAdapter, VoiceEnd, VoiceLanguage};
 use crate::domain::{ConversationId, VoiceCallId, VoiceState};
 
 /// `POST /api/voice/calls`.
@@ -15,6 +15,9 @@ pub struct BeginCall {
     /// True to end the call that goes on in another tab.
     #[serde(default)]
     pub take_over: bool,
+    /// The language of what the server says itself, as a tag such as `pt-BR`; English when absent.
+    #[serde(default)]
+    pub lang: VoiceLanguage,
 }
 
 /// A call that goes on.

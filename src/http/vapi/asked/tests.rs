@@ -5,7 +5,19 @@ use serde_json::json;
 use super::*;
 
 fn read(body: &Value) -> Result<Option<AskedWords>, ()> {
-    AskedWords::read(body.to_string().as_bytes())
+    AskedWords::read(body.to_string().as_bytes()).map(|(words, _)| words)
+}
+
+#[test]
+fn the_language_is_the_one_that_the_call_was_made_with() {
+    let language = |metadata: Value| {
+        let body = json!({"messages": [], "metadata": metadata});
+        AskedWords::read(body.to_string().as_bytes()).unwrap().1
+    };
+    assert_eq!(language(json!({"lang": "pt"})), VoiceLanguage::Portuguese);
+    for english in [json!({"lang": "en"}), json!({"lang": 7}), json!({}), Value::Null] {
+        assert_eq!(language(english), VoiceLanguage::English);
+    }
 }
 
 #[test]
