@@ -22,7 +22,7 @@ export async function mount(host, { session }) {
   here = new Inbox(host, session);
 }
 
-/** Goes to the approval of the address, if it waits. */
+/** Goes to the approval of the address, whether it waits or was decided. */
 export const show = ([id]) => here?.goTo(id);
 
 /** Takes the inbox out. */
@@ -39,12 +39,14 @@ class Inbox {
     this.heading = h("h2", { tabindex: "-1" }, said.waits);
     this.none = emptyState(said.none, said.noneHelp);
     this.decided = h("ol", { class: "decisions", "data-testid": "decisions" });
-    this.noneYet = h("p", { class: "none" }, said.noDecisions);
+    this.noneYet = h("p", { class: "none", hidden: true }, said.noDecisions);
     this.problem = h("div", {}, waitingFor(() => session.lists.load("decisions"), 2));
     const now = h("section", {}, this.heading, this.none, this.waits);
     const before = h("section", {}, h("h2", {}, said.decided), this.problem, this.noneYet, this.decided);
-    this.sheet = h("div", { class: "sheet" }, now, before);
-    host.append(this.sheet);
+    this.missing = h("div", {});
+    host.append(h("div", { class: "sheet" }, this.missing, now, before));
+    /** The list as it was known before: it may have changed. */
+    this.stale = mainState(session.store.getState()).lists.decisions;
     host.addEventListener("decide", ({ detail }) => session.decide(detail), { signal: this.gone.signal });
     session.store.subscribe((workspace) => this.told(workspace), this.gone.signal);
     this.told(session.store.getState());
@@ -63,11 +65,15 @@ class Inbox {
     // A card that was decided leaves; who decided with the keyboard goes on from the heading.
     if (hadFocus && !this.waits.contains(document.activeElement)) this.heading.focus({ preventScroll: true });
     const { error, entries } = lists.decisions ?? {};
+    if (lists.decisions !== this.shown) this.showDecided(workspace, lists.decisions);
     // Nothing is said to be empty before the server said so.
     this.none.hidden = rows.length > 0 || entries === undefined || Boolean(error);
     if (this.wanted !== undefined) this.goTo(this.wanted);
-    if (lists.decisions === this.shown) return;
-    this.shown = lists.decisions;
+  }
+
+  showDecided(workspace, list) {
+    this.shown = list;
+    const { error, entries } = list ?? {};
     this.problem.replaceChildren(...(error ? [errorState(error, () => this.session.lists.load("decisions"))] : []));
     const decided = decidedRows(workspace);
     keyed(this.decided, decided, decidedEntry);
@@ -83,16 +89,27 @@ class Inbox {
 
   goTo(id) {
     this.wanted = id;
-    const card = id === undefined ? undefined : this.waits.querySelector(`l3-approval[data-approval="${CSS.escape(id)}"]`);
-    if (!card) return;
+    this.missing.replaceChildren();
+    if (id === undefined) return;
+    const card = this.waits.querySelector(`l3-approval[data-approval="${CSS.escape(id)}"]`);
+    const decided = this.decided.querySelector(`[data-decided="${CSS.escape(id)}"] > details`);
+    const at = card ?? decided;
+    const isKnown = this.shown?.entries !== undefined && !this.shown.error && this.shown !== this.stale;
+    if (!at && !isKnown) return;
     this.wanted = undefined;
-    card.scrollIntoView({ block: "start" });
+    if (!at) {
+      this.missing.replaceChildren(emptyState(words.places.unknown(location.hash), said.missingHelp));
+      return;
+    }
+    at.scrollIntoView({ block: "start" });
+    if (decided && !card) decided.open = true;
     // The heading, never a button: a key pressed now must not decide anything.
-    card.heading?.focus({ preventScroll: true });
+    const focus = card ? card.heading : decided.firstElementChild;
+    focus?.focus({ preventScroll: true });
   }
 }
 
-function decidedEntry({ conversation, title, shown, tool, state, channel, reason, decidedAt, createdAt }) {
+function decidedEntry({ id, conversation, title, shown, tool, state, channel, reason, decidedAt, createdAt }) {
   const what = shown?.what?.[0] ?? tool ?? "";
   const at = decidedAt ?? createdAt;
   const foot = h("p", { class: "entry-foot" }, h("span", { class: "decision-state", "data-state": state }, said.states[state] ?? state));
@@ -104,5 +121,5 @@ function decidedEntry({ conversation, title, shown, tool, state, channel, reason
   const body = h("div", { class: "approval-body" });
   const card = h("details", {}, h("summary", {}, h("span", { class: "decision-what", dir: "auto" }, exactNodes(what))), body);
   card.addEventListener("toggle", () => card.open && !body.firstChild && shown && body.append(...approvalBody(shown)));
-  return h("li", {}, card, foot, why);
+  return h("li", { "data-decided": String(id) }, card, foot, why);
 }

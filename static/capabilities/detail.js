@@ -1,7 +1,8 @@
 // One capability: what it is for and may do, a form to try it, its source, its versions and its tests; and the switches of its life.
 
 import { h } from "../core/dom.js";
-import { errorState, waitingFor } from "../ui/states.js";
+import { words } from "../core/words.js";
+import { emptyState, errorState, waitingFor } from "../ui/states.js";
 import { exactBlock, exactNodes, hiddenWarning } from "../ui/exact.js";
 import { saidNodes } from "../ui/said.js";
 import { button } from "../ui/button.js";
@@ -15,7 +16,7 @@ import { versionsPanel } from "./versions.js";
 import { capabilities as said } from "./words.js";
 
 /**
- * The detail: `{ node, open(name, version), told(entries), close() }`. `go` goes to an address; `told` hears of the list, so that what
+ * The detail: `{ node, open(name, version), nowhere(), told(entries), close() }`. `go` goes to an address; `told` hears of the list, so that what
  * changes elsewhere is seen here.
  */
 export function capabilityDetail({ session, go, announce, signal }) {
@@ -83,7 +84,12 @@ export function capabilityDetail({ session, go, announce, signal }) {
     asked = shown = entry = undefined;
     node.replaceChildren();
   };
-  return { node, open, told, close };
+  /** The address names no version. */
+  const nowhere = () => {
+    close();
+    node.append(emptyState(words.places.unknown(location.hash), words.places.unknownHelp));
+  };
+  return { node, open, nowhere, told, close };
 }
 
 function sourcePanel({ name, language, source }) {

@@ -56,7 +56,8 @@ export function show([name, version] = []) {
   setTitle(name);
   setLead(backButton(() => go("capabilities")));
   const [, number] = /^v(\d+)$/.exec(version ?? "") ?? [];
-  detail.open(name, number === undefined ? undefined : Number(number));
+  if (version !== undefined && number === undefined) detail.nowhere();
+  else detail.open(name, number === undefined ? undefined : Number(number));
 }
 
 /** Takes the capabilities out. */

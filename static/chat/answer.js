@@ -6,7 +6,7 @@ import { renderMarkdown } from "./markdown.js";
 
 /** `<l3-assistant>`: text on the page itself; `data` is a row of kind `assistant`. */
 export class AssistantMessage extends HTMLElement {
-  set data({ content, final, unproven, streaming, partial, stopped, retried, speaker = words.name }) {
+  set data({ content, final, unproven, streaming, partial, stopped, retried, note, speaker = words.name }) {
     if (!this.body) {
       this.className = "row assistant";
       this.dataset.testid = "message-assistant";
@@ -21,7 +21,7 @@ export class AssistantMessage extends HTMLElement {
       renderMarkdown(this.body, content, streaming);
     }
     this.cutOff?.remove();
-    const told = stopped ? words.talk.stoppedHere : partial ? words.talk.cutOff : undefined;
+    const told = stopped ? words.talk.stoppedHere : partial ? words.talk.cutOff : note;
     this.dataset.stopped = String(stopped === true);
     this.cutOff = told ? h("p", { class: "status" }, told) : undefined;
     if (this.cutOff) this.append(this.cutOff);

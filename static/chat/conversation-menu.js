@@ -1,5 +1,6 @@
-// Actions on a conversation: rename, pin, put away, delete.
+// Actions on a conversation: rename, pin, put away, save as a file, delete.
 
+import { h } from "../core/dom.js";
 import { words } from "../core/words.js";
 import { ask } from "../ui/dialog.js";
 import { field, input } from "../ui/forms.js";
@@ -29,6 +30,8 @@ export function conversationMenu(anchor, row, { context, reload }) {
     { text: said.rename, action: () => rename(api, row, reload) },
     { text: pinned ? said.unpin : said.pin, action: () => change({ pinned: !pinned }) },
     { text: archived ? said.unarchive : said.archive, action: archived ? () => change({ archived: false }) : putAway },
+    { text: said.saveMarkdown, action: () => download(id, "md") },
+    { text: said.saveJson, action: () => download(id, "json") },
   ];
   if (!main) entries.push({ text: said.remove, kind: "danger", action: () => remove(context, id, name, reload) });
   openMenu(anchor, entries);
@@ -46,6 +49,14 @@ function rename(api, { id, title }, reload) {
     },
   });
   text.select();
+}
+
+/** Has the browser save all of a conversation; the server names the file. */
+function download(id, format) {
+  const link = h("a", { href: `/api/conversations/${encodeURIComponent(id)}/export?format=${format}`, download: "", hidden: true });
+  document.body.append(link);
+  link.click();
+  link.remove();
 }
 
 /** The server says what deleting would do, before a person decides. */

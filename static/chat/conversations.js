@@ -20,7 +20,7 @@ export class Conversations extends HTMLElement {
     this.more = [];
     this.rows = h("nav", { class: "conversation-rows", "aria-label": said.list, "data-testid": "conversations" });
     this.empty = h("p", { class: "none", hidden: true });
-    this.next = button(said.more, () => this.loadMore(), { kind: "quiet", hidden: true });
+    this.next = button(said.more, () => (this.away ? this.loadArchived(this.away) : this.loadMore()), { kind: "quiet", hidden: true });
     this.search = h("input", {
       type: "search",
       class: "input",
@@ -76,9 +76,14 @@ export class Conversations extends HTMLElement {
     this.show();
   }
 
-  async loadArchived() {
-    const answer = await this.context.session.api.conversations({ archived: true }).catch(() => undefined);
-    if (answer) this.away = answer.conversations;
+  /** Those of the first page, or behind `known` of the next one. If they cannot be had, those that were known stay, and it says why. */
+  async loadArchived(known) {
+    try {
+      const { conversations, next } = await this.context.session.api.conversations({ archived: true, after: known?.next });
+      this.away = { conversations: [...(known?.conversations ?? []), ...conversations], next };
+    } catch ({ message }) {
+      this.away = { conversations: [], ...this.away, error: message };
+    }
     this.show();
   }
 
@@ -109,17 +114,18 @@ export class Conversations extends HTMLElement {
   show() {
     if (!this.workspace || !this.context) return;
     const { shown } = this.workspace;
-    const { entries, error } = mainState(this.workspace).lists.conversations ?? {};
-    const list = this.found ?? groupedRows(this.away ?? this.entries(), Date.now());
+    const listed = mainState(this.workspace).lists.conversations ?? {};
+    const { error } = this.found ? { error: this.problem } : (this.away ?? listed);
+    const list = this.found ?? groupedRows(this.away?.conversations ?? this.entries(), Date.now());
     const at = [...this.rows.children].findIndex((node) => node.contains(document.activeElement));
     keyed(this.rows, list.map((row) => ({ ...row, current: row.id === shown && row.kind === "conversation" })), (row) => this.make(row));
     // One that was deleted or put away leaves the focus on the next one.
     if (at !== -1 && !this.rows.contains(document.activeElement)) ([...this.rows.children].slice(at).find((node) => node.querySelector("a")) ?? this).querySelector("a, input").focus();
-    const nothing = this.found ? (this.problem ?? said.nothingFound(this.search.value.trim())) : (error ?? said.none);
-    this.empty.textContent = nothing;
-    this.empty.hidden = list.length > 0 || (!this.found && entries === undefined && !error);
-    this.after ??= entries?.next;
-    this.next.hidden = Boolean(this.found ?? this.away) || !(this.after ?? entries?.next);
+    const nothing = this.found ? said.nothingFound(this.search.value.trim()) : this.away ? said.noneArchived : said.none;
+    this.empty.textContent = error ?? nothing;
+    this.empty.hidden = !error && (list.length > 0 || !(this.found ?? this.away ?? listed.entries));
+    this.after ??= listed.entries?.next;
+    this.next.hidden = Boolean(this.found) || !(this.away ?? { next: this.after }).next;
   }
 
   make(row) {

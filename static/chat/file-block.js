@@ -4,7 +4,7 @@ import { h } from "../core/dom.js";
 import { words } from "../core/words.js";
 import { cutText } from "./cut-text.js";
 
-const LANGUAGES = { csv: "csv", tsv: "csv", json: "json", md: "markdown", txt: "", log: "" };
+const LANGUAGES = new Map(Object.entries({ csv: "csv", tsv: "csv", json: "json", md: "markdown" }));
 
 /** The parts of a message: `{ text }` and `{ name, text }` of a file. */
 export function partsOf(content) {
@@ -30,7 +30,7 @@ function fileNode(name, text) {
   const node = h("details", { class: "file", "data-testid": "file" }, h("summary", {}, h("bdi", {}, name), h("span", { class: "file-size" }, lines)));
   const fill = async () => {
     const { codeBlock } = await import("../ui/code.js");
-    node.append(...cutText(text, (shown) => codeBlock(shown, LANGUAGES[name.split(".").at(-1).toLowerCase()] ?? "")));
+    node.append(...cutText(text, (shown) => codeBlock(shown, LANGUAGES.get(name.split(".").at(-1).toLowerCase()) ?? "")));
   };
   node.addEventListener("toggle", fill, { once: true });
   return node;

@@ -4,12 +4,13 @@ import { h } from "../core/dom.js";
 import { words } from "../core/words.js";
 import { namedElsewhere } from "./links.js";
 
-/** A listener for presses on the list. With a key for a new tab or window the browser does what it always does. */
+/** A listener for presses on the list. With a key for a new tab or window, or the middle button, a picture opens as the browser opens it. */
 export async function followed(event) {
   const link = event.target.closest?.("a[href]");
-  if (!link) return;
+  // The menu of the browser, by the last button, opens nothing yet.
+  if (!link || event.button === 2) return;
   const picture = link.querySelector("img");
-  if (picture && link.closest(".thumbnails") && !(event.ctrlKey || event.metaKey || event.shiftKey)) {
+  if (picture && link.closest(".thumbnails") && !(event.ctrlKey || event.metaKey || event.shiftKey || event.button === 1)) {
     event.preventDefault();
     const { openDetails } = await import("../ui/details.js");
     openDetails({ title: words.chat.large, body: h("img", { class: "large-image", src: picture.src, alt: picture.alt }), from: link });

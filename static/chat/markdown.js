@@ -2,6 +2,7 @@
 // of elements, and what remains is looked at once more here. Nothing is ever fetched because a text asked for it.
 
 import "../vendor/dompurify-3.4.18.min.js";
+import { words } from "../core/words.js";
 import { codeBlock } from "../ui/code.js";
 import { Blocks, marked } from "./blocks.js";
 import { showFormulas } from "./formulas.js";
@@ -107,7 +108,7 @@ function checked(fragment) {
 function purify(html, open) {
   const fragment = checked(purifier.sanitize(html, RULES));
   for (const image of fragment.querySelectorAll("img:not([src])")) image.replaceWith(linkFor(image));
-  for (const table of fragment.querySelectorAll("table")) wrap(table, "table-scroll", { tabindex: 0, role: "region", "aria-label": "Table" });
+  for (const table of fragment.querySelectorAll("table")) wrap(table, "table-scroll", { tabindex: 0, role: "region", "aria-label": words.chat.table });
   for (const code of fragment.querySelectorAll("pre > code")) {
     const language = code.className.replace("language-", "");
     code.parentElement.replaceWith(codeBlock(code.textContent.replace(/\n$/, ""), language, { coloured: !open }));
@@ -121,7 +122,7 @@ function purify(html, open) {
 function linkFor(image) {
   const source = image.getAttribute("title") ?? "";
   const href = safeHref(source);
-  const label = image.alt || source || "picture";
+  const label = image.alt || source || words.chat.picture;
   const inLink = image.closest("a[href]") !== null;
   const node = document.createElement(href && !inLink ? "a" : "span");
   if (href && !inLink) setLink(node, href);

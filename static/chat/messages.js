@@ -43,7 +43,7 @@ export class Messages extends HTMLElement {
     this.waits = NONE;
     this.scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
     this.list.addEventListener("click", (event) => this.opened(event), true);
-    this.list.addEventListener("click", followed);
+    for (const press of ["click", "auxclick"]) this.list.addEventListener(press, followed);
     this.list.addEventListener("toggle", () => (this.opening = undefined), true);
     // Whatever changes heights (a card opened, a picture, the window): who was at the end stays there.
     const heights = new ResizeObserver(() => (this.sticks && this.toEnd(), this.grow()));

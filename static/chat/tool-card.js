@@ -121,9 +121,7 @@ function viewNodes(view, name) {
 }
 
 function classifiedLine({ complexity, risk, impact, confirm }) {
-  const asked = confirm ? "; a person should see it first" : "";
-  const said = `A second model called it: complexity ${complexity}, risk ${risk}, impact ${impact}${asked}.`;
-  return h("p", { class: "classified", "data-testid": "classified" }, said);
+  return h("p", { class: "classified", "data-testid": "classified" }, words.steps.classified(complexity, risk, impact, confirm));
 }
 
 function operationList(operations) {

@@ -10,8 +10,8 @@ export function voiceApi(ask) {
   return {
     /** How much may be talked, the call that goes on, and the speech servers. */
     line: () => ask("GET", "/api/voice"),
-    /** Begins a call; `takeOver` ends the one that goes on in another tab. */
-    begin: (adapter, takeOver) => ask("POST", "/api/voice/calls", { adapter, take_over: takeOver }),
+    /** Begins a call; `takeOver` ends the one that goes on in another tab. `lang` is the tag of the language of what the server says itself. */
+    begin: (adapter, takeOver, lang) => ask("POST", "/api/voice/calls", { adapter, take_over: takeOver, lang }),
     /** It goes on. */
     beat: (call) => ask("POST", `${callAddress(call)}/beat`, {}),
     /** It is over; `failed`: the page could not go on. */

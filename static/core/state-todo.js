@@ -1,4 +1,4 @@
-// The page's knowledge of timers, reminders, and a conversation that was begun anew. Pure, part of the reducer.
+// The page's knowledge of timers, reminders, calls, and a conversation that was begun anew. Pure, part of the reducer.
 
 import { hasEnded, putItem } from "./state-parts.js";
 
@@ -29,7 +29,13 @@ function noticed(state, { turn: id, content }) {
 /** From `after` on the frames of this conversation come as they happen. */
 const followed = (state, { after }) => ({ ...state, followed: true, since: Math.max(state.since, after), lastSeq: Math.max(state.lastSeq, after) });
 
+/** Of what was spoken of an answer, the person did not hear this sentence and the rest. The first one counts; only this page knows. */
+const unheard = (state, { place, text }) => (state.unheard?.has(place) ? state : { ...state, unheard: new Map(state.unheard).set(place, text) });
+
+/** A call with Law began, is connected, or ended, here or in another tab. */
+const called = (state, { seq }) => ({ ...state, callSeq: Math.max(state.callSeq ?? 0, seq) });
+
 /** The word about a turn just now, if nothing of it was recorded since. */
 export const noticeOf = (turn) => (turn.noticeTold === turn.told ? turn.notice : undefined);
 
-export const TODO_HANDLERS = { timer: timerChanged, reminder: reminded, anew: begunAnew, notice: noticed, "@follow": followed };
+export const TODO_HANDLERS = { timer: timerChanged, reminder: reminded, anew: begunAnew, notice: noticed, voice: called, "@unheard": unheard, "@follow": followed };

@@ -1,6 +1,8 @@
 // Makes visible what text can hide: characters that change the direction of what follows, that take no room, or that look like
 // nothing. Source that is approved must read the way it runs. Pure, so that it is tested without a browser.
 
+import { words } from "./words.js";
+
 const NAMES = {
   0x00ad: "SOFT HYPHEN",
   0x061c: "ARABIC LETTER MARK",
@@ -51,14 +53,14 @@ export function visiblePieces(text) {
 }
 
 function markOf(found) {
-  if (found.startsWith(" ")) return [{ mark: `${found.length} spaces`, title: "written out", turns: false }];
+  if (found.startsWith(" ")) return [{ mark: words.hidden.spaces(found.length), title: words.hidden.written, turns: false }];
   const lines = found.split("\n").length - 1;
   // The text goes on in a line of its own with its own indentation, as it does in the file.
   const last = { text: found.slice(found.lastIndexOf("\n")) };
-  if (lines > 1) return [{ mark: `${lines - 1} empty lines`, title: "written out", turns: false }, last];
+  if (lines > 1) return [{ mark: words.hidden.lines(lines - 1), title: words.hidden.written, turns: false }, last];
   const code = found.codePointAt(0);
   const mark = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
-  return [{ mark, title: NAMES[code] ?? "a character that cannot be seen", turns: DIRECTION.test(found) }];
+  return [{ mark, title: NAMES[code] ?? words.hidden.unnamed, turns: DIRECTION.test(found) }];
 }
 
 /** How often `text` has something in it that would not be seen. */

@@ -6,8 +6,9 @@ import { withTodo } from "../core/api-todo.js";
 import { CHARACTERS } from "../core/characters.js";
 import { h } from "../core/dom.js";
 import { styles } from "../core/styles.js";
+import { words } from "../core/words.js";
 import { mainState } from "../core/workspace.js";
-import { errorState } from "../ui/states.js";
+import { emptyState, errorState } from "../ui/states.js";
 import { budgetSection } from "./budgets.js";
 import { lookSection } from "./look.js";
 import { mcpSection } from "./mcp.js";
@@ -46,13 +47,16 @@ export async function mount(host, { session: given, isMember }) {
   const context = { session, api: session.api, gone: gone.signal, site: createSite(session.api, isMember?.()), profiles: () => profilesOf(session) };
   const parts = new Map(Object.entries(SECTIONS).filter(([id]) => !isMember?.() || FOR_ALL.includes(id)).map(([id, make]) => [id, part(id, make, context)]));
   const links = [...parts.keys()].map((id) => h("a", { href: addressOf("settings", id) }, nameOf(id)));
-  host.append(h("div", { class: "sheet" }, h("nav", { class: "setting-nav", "aria-label": said.parts }, links), [...parts.values()].map(({ node }) => node)));
-  here = { gone, parts };
+  const unknown = h("div", {});
+  host.append(h("div", { class: "sheet" }, unknown, h("nav", { class: "setting-nav", "aria-label": said.parts }, links), [...parts.values()].map(({ node }) => node)));
+  here = { gone, parts, unknown };
 }
 
 /** Goes to the part that the address names, and in it to what it names. */
 export function show([id, ...rest]) {
-  const at = here?.parts.get(id);
+  if (!here) return;
+  const at = here.parts.get(id);
+  here.unknown.replaceChildren(...(at || id === undefined ? [] : [emptyState(words.places.unknown(location.hash), words.places.unknownHelp)]));
   if (!at) return;
   at.node.scrollIntoView({ block: "start" });
   if (!at.goTo?.(...rest)) at.heading.focus({ preventScroll: true });

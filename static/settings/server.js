@@ -3,6 +3,7 @@
 import { h } from "../core/dom.js";
 import { mainState } from "../core/workspace.js";
 import { button } from "../ui/button.js";
+import { saidNodes } from "../ui/said.js";
 import { errorState, waitingFor } from "../ui/states.js";
 import { LICENCES } from "./licences.js";
 import { MODEL_SETTINGS } from "./model.js";
@@ -38,7 +39,7 @@ export function serverSection({ session, api, site }) {
       h("dl", { class: "facts" }, h("dt", {}, said.folder), folder),
       backup(api),
       records(api),
-      h("details", { class: "add" }, h("summary", {}, said.others), h("p", { class: "none" }, said.othersHelp), others),
+      h("details", { class: "add" }, h("summary", {}, said.others), h("p", { class: "none" }, said.othersHelp), others, h("p", { class: "none" }, saidNodes(said.byCommand))),
       h("h3", {}, said.about),
       h("dl", { class: "facts" }, h("dt", {}, said.version), h("dd", {}, hello?.version ?? "")),
       licences(),

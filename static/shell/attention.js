@@ -18,18 +18,18 @@ export function createAttention({ name }) {
     const href = waits > 0 ? marked : plain;
     if (icon && icon.href !== href) icon.href = href;
     const news = newsOf(workspace, before);
-    if (document.hidden && news.approvals) notify(words.notify.approval);
-    else if (document.hidden && news.finished) notify(words.notify.finished);
+    if (document.hidden && news.approvals) notify(words.notify.approval, () => dispatchEvent(new CustomEvent("show-approval")));
+    else if (document.hidden && news.finished) notify(words.notify.finished, () => dispatchEvent(new CustomEvent("go-conversation", { detail: news.ended })));
     before = news;
   };
 }
 
-/** A notification of the system, if they switched it on. */
-export function notify(text) {
+/** A notification of the system, if they switched it on. A press on it comes back to the tab, and goes to what it tells of by `go()`. */
+export function notify(text, go = () => undefined) {
   if (!setting("notify") || globalThis.Notification?.permission !== "granted") return;
   try {
     const shown = new Notification(words.name, { body: text, tag: "level3" });
-    shown.onclick = () => (window.focus(), shown.close());
+    shown.onclick = () => (window.focus(), shown.close(), go());
   } catch {
     // Some phones have notifications only for installed pages with a service worker.
   }

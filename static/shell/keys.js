@@ -19,11 +19,16 @@ export const KEYS = [
   [["["], "list"],
 ];
 
+/** A key as the machine before the person calls it. Pure. */
+export function keyName(key, platform) {
+  return /Mac|iPhone|iPad/.test(platform) ? ({ Ctrl: "⌘", Alt: "⌥", Shift: "⇧" }[key] ?? key) : key;
+}
+
 /** The dialog with all keys. */
 export function showKeys() {
   if (document.querySelector("dialog:modal")) return;
   const rows = KEYS.flatMap(([keys, name]) => [
-    h("dt", {}, keys.flatMap((key, index) => [index > 0 ? " " : "", h("kbd", {}, key)])),
+    h("dt", {}, keys.flatMap((key, index) => [index > 0 ? " " : "", h("kbd", {}, keyName(key, navigator.platform ?? ""))])),
     h("dd", {}, said[name]),
   ]);
   openDialog(said.title, [h("h2", {}, said.title), h("dl", { class: "shortcuts" }, rows)], {

@@ -35,15 +35,17 @@ function titleOf(workspace, conversation) {
   return known.find(({ id }) => id === conversation)?.title || words.dock.conversation(conversation);
 }
 
-/** The changes since the last time that are worth a notification: `{ approvals, finished }`. */
+/** The changes since the last time that are worth a notification: `{ approvals, finished }`; `ended` is the conversation of a turn that finished. */
 export function newsOf(workspace, before) {
   const approvals = [...workspace.states.values()].flatMap((state) => waiting(state).map(({ id }) => id));
-  const running = [...workspace.states.values()].flatMap((state) => openTurns(state.turns).map(({ id }) => id));
+  const running = new Map([...workspace.states].flatMap(([conversation, state]) => openTurns(state.turns).map(({ id }) => [id, conversation])));
+  const gone = [...(before?.running ?? [])].find(([turn]) => !running.has(turn));
   const ids = new Set([...approvals, ...mainState(workspace).elsewhere.ids]);
   return {
     ids,
-    running: new Set(running),
+    running,
     approvals: before !== undefined && [...ids].some((id) => !before.ids.has(id)),
-    finished: before !== undefined && [...before.running].some((turn) => !running.includes(turn)),
+    finished: gone !== undefined,
+    ended: gone?.[1],
   };
 }

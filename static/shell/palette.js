@@ -82,8 +82,10 @@ export function openPalette(context) {
   let chosen = 0;
   let found = [];
   let waits;
+  /** True while the server is asked: until it answers nobody knows that nothing fits. */
+  let isAsked = false;
   const list = h("div", { role: "listbox", id: "palette-list", "aria-label": kinds.title });
-  const none = h("p", { class: "none", hidden: true }, kinds.none);
+  const none = h("p", { class: "none", role: "status", hidden: true }, kinds.none);
   const text = h("input", {
     type: "text",
     class: "input",
@@ -120,7 +122,7 @@ export function openPalette(context) {
         return option;
       }),
     );
-    none.hidden = shown.length > 0;
+    none.hidden = shown.length > 0 || isAsked;
     mark(at);
   };
   /** Asks the server a moment after the last key. What was chosen meanwhile stays chosen; an answer that comes too late is dropped. */
@@ -128,11 +130,15 @@ export function openPalette(context) {
     clearTimeout(waits);
     found = [];
     const asked = text.value.trim();
-    if (asked.length < 2) return;
+    isAsked = asked.length >= 2;
+    none.textContent = kinds.none;
+    if (!isAsked) return;
     waits = setTimeout(async () => {
       const answer = await context.search(asked).catch(() => undefined);
-      if (!answer || !dialog.isConnected || text.value.trim() !== asked) return;
-      found = answer.found;
+      if (!dialog.isConnected || text.value.trim() !== asked) return;
+      isAsked = false;
+      if (!answer) none.textContent = kinds.notAsked;
+      found = answer?.found ?? [];
       show(chosen);
     }, SEARCH_MS);
   };

@@ -212,7 +212,7 @@ export function show([first, second] = []) {
   state.day = state.view === "week" ? dayOfName(second) : undefined;
   here.view.choose(state.view);
   here.show();
-  if (/^\d+$/.test(first ?? "")) openNamed(first);
+  if (first && first !== "week") openNamed(first);
 }
 
 /** Opens the task that the address names, once the list is there; one that is not in it is said to be missing. */

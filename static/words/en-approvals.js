@@ -39,6 +39,7 @@ const approvals = {
   noneHelp: "If the assistant wants something that needs your word, in any conversation, it stands here until you decide or its time is over.",
   decided: "Decided",
   noDecisions: "Nothing was decided yet.",
+  missingHelp: "The newest 200 approvals stand here; it may be an older one.",
   states: { approved: "Approved", denied: "Denied", expired: "Not answered in time", void: "No longer counts" },
   by: {
     page: "by you, on this page",

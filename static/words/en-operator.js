@@ -49,6 +49,7 @@ export default {
   operations: "Operations",
   numbers: (channel, count) => (count === 1 ? `One number gives orders over ${channel}.` : `${count} numbers give orders over ${channel}.`),
   channelStates: { connecting: "Connecting", needs_scan: "Waits to be linked", online: "Online", logged_out: "Logged out", locked: "Locked", outdated: "Outdated", off: "Off" },
+  strangers: (list) => `Not answered, since they may not order: ${list.map(({ from, messages }) => `${from} (${messages})`).join(", ")}`,
   scan: "Scan this code: WhatsApp on the phone, Settings, Linked devices, Link a device.",
   qr: "QR code that links WhatsApp",
   waits: "Waits for your confirmation",

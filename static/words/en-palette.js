@@ -5,6 +5,7 @@ export default {
     title: "Go to or do",
     placeholder: "Go to a place, a conversation, a message or a capability",
     none: "Nothing fits.",
+    notAsked: "Nothing fits here. Messages could not be searched.",
     place: "Place",
     conversation: "Conversation",
     capability: "Capability",

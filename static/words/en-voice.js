@@ -15,6 +15,9 @@ export default {
   shownOnly: "This browser has no voice, so the words are shown.",
   unheard: (text) => `Not heard: ${text}`,
   ended: "Call ended",
+  takenOver: "Call ended here: it goes on in another tab",
+  elsewhere: "You are in a call in another tab",
+  spent: "You've used your voice minutes for this month.",
   reconnecting: "The call was lost; calling again…",
   where: {
     device: "Your voice is turned into words by this browser, on this device. No sound is sent or kept.",
@@ -24,6 +27,7 @@ export default {
     vapi: "Your voice goes to Vapi (vapi.ai), which hears and speaks, by way of Daily (daily.co). level3 keeps no sound, and has Vapi record none.",
   },
   hears: { label: "Law hears you by", auto: "the best that is there", own: "the speech server", browser: "this browser", vapi: "Vapi" },
+  talks: { label: "You talk with Law in", auto: "your language", en: "English", de: "Deutsch", fr: "Français", es: "Español", pt: "Português" },
   consentTitle: "Where does your voice go?",
   consentYes: "Call Law",
   install: "Do it on this device",

@@ -77,6 +77,9 @@ export default {
     archive: "Archive",
     unarchive: "Take out of the archive",
     archivedToast: "Archived",
+    noneArchived: "Nothing is archived.",
+    saveMarkdown: "Save as Markdown",
+    saveJson: "Save as JSON",
     undo: "Undo",
     remove: "Delete",
     removeTitle: (title) => `Delete “${title}”?`,
@@ -123,6 +126,10 @@ export default {
     one: "One place here has",
     several: (count) => `${count} places here have`,
     how: "characters that cannot be seen, turn the direction of text, or push it away. They are written out like",
+    spaces: (count) => `${count} spaces`,
+    lines: (count) => `${count} empty lines`,
+    written: "written out",
+    unnamed: "a character that cannot be seen",
   },
   law: {
     byWord: {

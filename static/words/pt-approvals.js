@@ -39,6 +39,7 @@ const approvals = {
   noneHelp: "Se o assistente quer algo que precisa da sua palavra, em qualquer conversa, fica aqui até você decidir ou o tempo acabar.",
   decided: "Decididas",
   noDecisions: "Nada foi decidido ainda.",
+  missingHelp: "As 200 aprovações mais novas ficam aqui; pode ser uma mais antiga.",
   states: { approved: "Aprovado", denied: "Negado", expired: "Sem resposta a tempo", void: "Já não conta" },
   by: {
     page: "por você, nesta página",

@@ -49,6 +49,7 @@ export default {
   operations: "Operações",
   numbers: (channel, count) => (count === 1 ? `Um número dá ordens por ${channel}.` : `${count} números dão ordens por ${channel}.`),
   channelStates: { connecting: "Conectando", needs_scan: "Espera ser vinculado", online: "Conectado", logged_out: "Desvinculado", locked: "Bloqueado", outdated: "Desatualizado", off: "Desligado" },
+  strangers: (list) => `Sem resposta, pois não podem dar ordens: ${list.map(({ from, messages }) => `${from} (${messages})`).join(", ")}`,
   scan: "Leia este código: WhatsApp no telefone, Configurações, Dispositivos conectados, Conectar dispositivo.",
   qr: "Código QR que vincula o WhatsApp",
   waits: "Espera a sua confirmação",

@@ -5,6 +5,7 @@ export default {
     title: "Ir ou fazer",
     placeholder: "Ir a um lugar, uma conversa, uma mensagem ou uma capacidade",
     none: "Nada encontrado.",
+    notAsked: "Nada corresponde aqui. As mensagens não puderam ser pesquisadas.",
     place: "Lugar",
     conversation: "Conversa",
     capability: "Capacidade",

@@ -15,6 +15,9 @@ export default {
   shownOnly: "Este navegador não tem voz, por isso as palavras aparecem escritas.",
   unheard: (text) => `Não ouvido: ${text}`,
   ended: "Chamada encerrada",
+  takenOver: "Chamada encerrada aqui: ela continua em outra aba",
+  elsewhere: "Você está em uma chamada em outra aba",
+  spent: "Você já usou os seus minutos de voz deste mês.",
   reconnecting: "A chamada caiu; ligando de novo…",
   where: {
     device: "Este navegador transforma a sua voz em palavras neste aparelho. Nenhum som é enviado nem guardado.",
@@ -24,6 +27,7 @@ export default {
     vapi: "A sua voz vai ao Vapi (vapi.ai), que ouve e fala, por meio do Daily (daily.co). O level3 não guarda som, e pede ao Vapi que não grave.",
   },
   hears: { label: "Law ouve você por", auto: "o melhor que houver", own: "o servidor de fala", browser: "este navegador", vapi: "Vapi" },
+  talks: { label: "Você fala com Law em", auto: "a sua língua", en: "English", de: "Deutsch", fr: "Français", es: "Español", pt: "Português" },
   consentTitle: "Para onde vai a sua voz?",
   consentYes: "Ligar para Law",
   install: "Fazer neste aparelho",

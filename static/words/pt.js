@@ -75,6 +75,9 @@ export default {
     archive: "Arquivar",
     unarchive: "Tirar do arquivo",
     archivedToast: "Arquivada",
+    noneArchived: "Nada está arquivado.",
+    saveMarkdown: "Salvar como Markdown",
+    saveJson: "Salvar como JSON",
     undo: "Desfazer",
     remove: "Apagar",
     removeTitle: (title) => `Apagar “${title}”?`,
@@ -121,6 +124,10 @@ export default {
     one: "Um lugar aqui tem",
     several: (count) => `${count} lugares aqui têm`,
     how: "caracteres que não se veem, viram a direção do texto ou o empurram para longe. Estão escritos por extenso, como",
+    spaces: (count) => `${count} espaços`,
+    lines: (count) => `${count} linhas vazias`,
+    written: "por extenso",
+    unnamed: "um caractere que não se vê",
   },
   law: {
     byWord: {

@@ -107,6 +107,7 @@ async fn a_conversation_is_exported_to_be_read_and_to_be_kept() {
     let read = client().get(&at).send().await.unwrap();
     assert_eq!(read.headers()["content-type"], "text/markdown; charset=utf-8");
     assert_eq!(read.headers()["content-disposition"], format!("attachment; filename=\"conversation-{main}.md\""));
+    assert_eq!(read.headers()["x-content-type-options"], "nosniff", "no browser takes what was said for a page");
     let read = read.text().await.unwrap();
     for part in ["## You, 2026-", "How much is 1?", "> `execute_sql`: It gave 1 row.", "## Assistant, 2026-", "It is **one**."] {
         assert!(read.contains(part), "{part}: {read}");

@@ -112,6 +112,20 @@ test("what_a_person_pressed_is_one_line_and_no_message", () => {
   assert.deepEqual([said.editAt, told.speaker, foot.retryAt, foot.branchAt], [undefined, "Lea", undefined, undefined], "a chat with a character has no branches");
 });
 
+test("an_answer_that_was_spoken_says_from_which_sentence_on_it_was_not_heard", () => {
+  const marks = (state, ...all) => all.reduce((now, [place, text]) => reduce(now, { type: "@unheard", place, text }), state);
+  const notes = (state) => chatRows(turnRows(state), state, "Law").filter(({ kind }) => kind === "assistant").map(({ note }) => note);
+  const state = stateOf(queued(1, "list"), answer(1, "One. Two. Three."), over(1), queued(2, "more"), answer(2, "Four."), over(2));
+  assert.deepEqual(notes(state), [undefined, undefined]);
+  assert.deepEqual(notes(marks(state, ["1:1", "Two."], ["1:1", "Three."])), ["Not heard from “Two.” on.", undefined], "the first one counts");
+  assert.deepEqual(notes(marks(state, ["2:1", ""])), [undefined, "Not heard."]);
+  // Text that is written before a call is a step of its turn.
+  const called = stateOf(queued(1, "list"), { ...answer(1, "Let me look."), final: false }, { type: "tool_call", turn: 1, call: 3, name: "listTasks", arguments: {} });
+  const steps = (now) => chatRows(turnRows(now), now, "Law").find(({ kind }) => kind === "steps");
+  assert.equal(steps(marks(called, ["1:1", "Let me look."])).steps[0].note, "Not heard from “Let me look.” on.");
+  assert.equal(steps(called).steps, steps(called).steps, "without a note it rests");
+});
+
 test("a_question_names_the_tasks_that_a_yes_is_about", () => {
   const asked = { tool: "clearCompletedTasks", arguments: { confirmed: true, target: { tasks: [3, 9], subtasks: 0 } }, what: ["Should I delete 2 completed tasks with 0 subtasks?"], question: "Should I delete 2 completed tasks with 0 subtasks?", why: "" };
   const state = stateOf(

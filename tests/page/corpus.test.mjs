@@ -15,7 +15,9 @@ const TEXTS = [...new Set(readFileSync(LIST, "utf8").split("\n").map((line) => l
 const AT_ONCE = 550;
 /** Every third is more than two thousand, and of every kind: like ones stand beside each other. */
 const CHOSEN = TEXTS.filter((_, index) => index % 3 === 0);
-const ASKED_FOR = /^\/(|s\/0{16}\/[\w./-]+|chat|api\/policy\/builder|api\/mcp\/files\/tools|api\/me\/sessions|api\/assistant\/chat|api\/[a-z]+(\/\d+(\/frames)?)?)$/;
+/** Longer than any fence in a text. */
+const FENCE = "`".repeat(40);
+const ASKED_FOR = /^\/(|s\/0{16}\/[\w./-]+|chat|api\/policy\/builder|api\/capabilities\/roman_numeral|api\/mcp\/files\/tools|api\/me\/sessions|api\/assistant\/chat|api\/[a-z]+(\/\d+(\/frames)?)?)$/;
 
 /**
  * Runs before anything of the page. A browser also tells of the styles and, since Chromium 156, of the handlers that DOMPurify reads into a
@@ -34,7 +36,7 @@ const LOOK = `
   for (const node of document.querySelectorAll("main *, l3-header *, l3-dock *, #announcer *")) {
     for (const { name, value } of node.attributes) {
       if (/^on/i.test(name)) found.push(node.localName + " " + name);
-      if (name === "style" && !node.matches(".menu, textarea, l3-gap")) found.push(node.localName + " style=" + value);
+      if (name === "style" && !node.matches(".menu, textarea, l3-gap, .chart-canvas *")) found.push(node.localName + " style=" + value);
       if (["src", "srcset", "action", "formaction", "data", "poster"].includes(name) && !/^(data:image|\\/api\\/attachments\\/)/.test(value)) found.push(node.localName + " " + name + "=" + value);
       if ((name === "href" || name === "xlink:href") && !/^(https?:|mailto:|#|\\/api\\/|blob:)/i.test(value)) found.push(node.localName + " href=" + value);
     }
@@ -58,6 +60,9 @@ after(async () => {
   server?.end();
 });
 
+/** A message with a file of which both the name and the text are this one. */
+const withFile = (text) => `${text}\n\n${FENCE}file "${text.replaceAll('"', "'").slice(0, 100)}"\n${text}\n${FENCE}`;
+
 /** A world that says these texts wherever it says something. */
 function fill(texts) {
   const { api } = fullWorld(Date.now());
@@ -65,9 +70,9 @@ function fill(texts) {
   let seq = 0;
   const frame = (fields) => ({ conversation: 1, seq: (seq += 1), at, ...fields });
   world.frames = texts.flatMap((text, index) => [
-    frame({ type: "turn", turn: index + 1, state: "queued", origin: index % 2 ? "message" : "task", content: text }),
+    frame({ type: "turn", turn: index + 1, state: "queued", origin: index % 2 ? "message" : "task", content: index % 2 ? withFile(text) : text }),
     frame({ type: "tool_call", name: text, arguments: { [text]: text, query: text }, call: index + 1, turn: index + 1 }),
-    frame({ type: "tool_result", name: text, result: JSON.stringify([{ [text]: text, n: index }]), said: text, ok: index % 3 > 0, columns: [{ name: text, type: text }], call: index + 1, turn: index + 1 }),
+    frame({ type: "tool_result", name: text, result: JSON.stringify([1, 2].map((n) => ({ [text]: text, more: text, n }))), said: text, ok: index % 3 > 0, columns: [{ name: text, type: "text" }, { name: "more", type: text }, { name: "n", type: "int4" }], call: index + 1, turn: index + 1 }),
     frame({ type: "assistant", content: text, turn: index + 1, step: 1, final: true }),
     frame({ type: "turn", turn: index + 1, state: index % 5 ? "completed" : "failed", reason: text }),
   ]);
@@ -88,13 +93,18 @@ function fill(texts) {
   const [session] = api["/api/me/sessions"].sessions;
   Object.assign(api["/api/users"], { users: texts.slice(0, 50).map((name, id) => ({ ...user, id: id + 1, name, display_name: name })) });
   Object.assign(api["/api/me/sessions"], { sessions: texts.slice(0, 50).map((client, id) => ({ ...session, id: id + 1, client })) });
+  const properties = texts.map((text) => [text, [{ type: "string", default: text, description: text }, { enum: [text], default: text }, { type: "array", items: { type: "string" }, default: [text] }, { type: "object", title: text }]]);
+  Object.assign(api["/api/capabilities/roman_numeral"], { description: texts[0], parameters: { type: "object", properties: Object.fromEntries(properties.map(([name, kinds], index) => [name, kinds[index % kinds.length]])) } });
   const days = api["/api/usage"];
   Object.assign(days, { models: texts.slice(0, 50).map((model) => ({ ...days.models[0], model })) });
   Object.assign(world, { api, model: { kind: "local", provider: texts[0], name: texts[1] } });
 }
 
-const PLACES = SCREENS.filter(({ name }) => ["chat", "lea", "tasks", "capabilities", "activity", "settings"].includes(name));
+const PLACES = SCREENS.filter(({ name }) => ["chat", "lea", "tasks", "task", "capability", "capabilities", "activity", "settings"].includes(name));
 const OPEN = `for (const node of [...document.querySelectorAll("main details:not([open])")].slice(0, 1500)) node.open = true;`;
+/** The files of messages, and the insides of some steps, whose rows are drawn as charts. */
+const FILES = `for (const node of document.querySelectorAll("main details.file")) node.open = true; for (const node of [...document.querySelectorAll("main l3-steps")].slice(0, 30)) for (const each of node.querySelectorAll("details")) each.open = true;`;
+const CHARTS = `for (const node of document.querySelectorAll("[data-testid=chart-open]")) node.click();`;
 const SEARCH = `const field = document.querySelector("[data-testid=conversation-search]"); field.value = "x"; field.dispatchEvent(new Event("input", { bubbles: true }));`;
 
 test("the_corpus_is_whole", () => assert.ok(CHOSEN.length >= 2000, `${CHOSEN.length} texts`));
@@ -110,6 +120,10 @@ for (let from = 0; from < CHOSEN.length; from += AT_ONCE) {
         // Earlier rows are made when a person comes near them; here all of them are looked at.
         const all = `const list = document.querySelector("l3-messages:not([hidden])"); list.fit = () => false; list.view.move(0, list.view.rows.length); list.draw(); return list.querySelectorAll("[data-kind=assistant]").length > 100`;
         await browser.waitFor(all);
+        await browser.js(FILES);
+        await browser.waitFor(`return document.querySelectorAll("[data-testid=chart-open]").length > 10 && document.querySelectorAll("details.file pre").length > 100`);
+        await browser.js(CHARTS);
+        await browser.waitFor(`return document.querySelectorAll(".chart-canvas canvas").length > 10`);
         await browser.js(SEARCH);
         await browser.waitFor(`return document.querySelector("l3-found") !== null`);
       }

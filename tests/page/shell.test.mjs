@@ -7,6 +7,7 @@ import { load } from "./load.mjs";
 const { addressOf, parseAddress } = await load("core/address.js");
 const conversations = await load("chat/grouping.js");
 const { fitting, foundEntries } = await load("shell/palette.js");
+const { keyName } = await load("shell/keys.js");
 const { meaning } = await load("shell/shortcuts.js");
 const { fitKeyboard } = await load("shell/viewport.js");
 const { default: en } = await load("words/en.js");
@@ -65,6 +66,13 @@ test("a_key_means_something_only_if_it_is_not_part_of_what_is_written", () => {
   assert.equal(pressed("Escape", { isComposing: true }), undefined);
   assert.equal(pressed("ArrowUp", { altKey: true }), "previous");
   assert.equal(pressed("["  , { ctrlKey: true, altKey: true }), undefined, "AltGr is no shortcut");
+});
+
+test("a_key_is_named_as_the_machine_before_the_person_names_it", () => {
+  const named = (platform) => ["Ctrl", "Alt", "Shift", "K", "/"].map((key) => keyName(key, platform)).join(" ");
+  assert.equal(named("Linux x86_64"), "Ctrl Alt Shift K /");
+  assert.equal(named("MacIntel"), "⌘ ⌥ ⇧ K /");
+  assert.equal(named("iPad"), "⌘ ⌥ ⇧ K /");
 });
 
 test("the_palette_finds_by_words_in_any_order_and_puts_beginnings_first", () => {

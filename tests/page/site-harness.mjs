@@ -90,6 +90,7 @@ async function inInbox() {
   const checks = {};
   const { session, decided } = createSession("weather");
   const host = await open(inbox, session, ["8"]);
+  checks.nothing_is_called_undecided_before_the_server_said_so = find(host, "decisions").previousElementSibling.hidden;
   await until(() => host.querySelectorAll("l3-approval").length === 2, "both that wait are shown");
   await until(() => document.activeElement.matches("l3-approval h2"), "the one that the address names is gone to");
   checks.the_focus_is_on_a_heading_and_no_button = document.activeElement.closest("l3-approval").dataset.approval === "8";
@@ -105,6 +106,13 @@ async function inInbox() {
   checks.who_decided_by_keyboard_goes_on_from_the_heading = document.activeElement.matches("h2:not(l3-approval h2)");
   session.store.dispatch({ type: "error", content: "This approval was decided already." });
   await until(() => document.querySelector(".toast")?.textContent.includes("decided already"), "a refused decision is said");
+  inbox.show(["4"]);
+  const named = host.querySelector("[data-decided='4'] details");
+  checks.an_address_opens_one_that_was_decided = named.open && document.activeElement === named.querySelector("summary");
+  inbox.show(["99"]);
+  checks.an_approval_that_is_not_there_is_said = host.textContent.includes("it may be an older one");
+  inbox.show([]);
+  checks.and_no_longer_when_it_is_left = !host.textContent.includes("it may be an older one");
   inbox.unmount();
   return checks;
 }

@@ -232,6 +232,8 @@ async function tryCapabilities() {
   capabilities.show(["roman", "v1"]);
   await until(() => find("[data-testid=capability-state]")?.textContent.includes("version 2"), "version 1");
   checks.an_old_version_cannot_be_called = find("[data-testid=schema-form]") === null;
+  capabilities.show(["roman", "latest"]);
+  checks.an_address_that_names_no_version_says_so = find("[data-testid=capability-detail] .empty-state") !== null && find("[data-testid=capability-state]") === null;
   capabilities.show(["nobody"]);
   await until(() => find(".error-state"), "an unknown one");
   checks.one_that_is_not_there_is_said = find(".error-state").textContent.includes("nobody");

@@ -136,4 +136,6 @@ test("only_what_is_new_is_worth_a_notification", () => {
   assert.equal(newsOf(asked, seen).approvals, true);
   const ended = reduceWorkspace(first, { type: "turn", turn: 101, state: "completed", conversation: 1, seq: 4 });
   assert.equal(newsOf(ended, seen).finished, true);
+  assert.equal(newsOf(ended, seen).ended, 1, "a press on the notification goes to its conversation");
+  assert.equal(newsOf(ended, newsOf(ended, seen)).finished, false, "it is told once");
 });

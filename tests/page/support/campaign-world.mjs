@@ -1,6 +1,10 @@
 // Campaigns as a server has them: one in each state, and one with tasks, leads, artifacts, contexts and logs. What a page asks for changes it.
 
+import { PNG } from "./operator-world.mjs";
+
 const MINUTE = 60_000;
+/** The sha256 of the one picture whose bytes are there. */
+const SEEN = "5e".repeat(32);
 const HOSTILE = "<img src=x onerror=alert(1)>\u202e";
 
 /** The world: `{ answers, asked, campaigns, info }`. `at(ms)` is a time from now. */
@@ -35,13 +39,16 @@ function infoOf(at, campaign) {
     campaign,
     watched: true,
     tasks: [
-      task(1, "done", "Keep a note", {}, { evidence: [{ effect: { kind: "artifact_exists", type: "heuristic", key: "note", min_version: 1 }, events: [12], calls: [] }] }),
+      task(1, "done", "Keep a note", {}, { evidence: [{ effect: { kind: "artifact_exists", type: "heuristic", key: "note", min_version: 1 }, events: [12], calls: [4] }] }),
       task(2, "in_progress", `Draft a message ${HOSTILE}`, { unproven: ["the message hello is not kept"], hindrance: "the question tone waits for an answer" }, { questions: [{ question: "tone", text: "Formal or friendly?", answer: null }] }),
       task(5, "pending", "Look it over", {}, { requires: [] }),
       task(6, "blocked", "Send it", { unproven: ["no page of example.com was read"] }, { reason: "Not before Friday." }),
     ],
     leads: { new: 1, qualified: 1 },
-    artifacts: [{ type: "message", key: "hello", version: 2, sha256: "ab", source: "agent" }],
+    artifacts: [
+      { type: "message", key: "hello", version: 2, sha256: "ab", source: "agent" },
+      { type: "picture", key: "flat", version: 2, sha256: "cd", source: "agent" },
+    ],
     contexts: [
       { id: 1, campaign_id: 3, kind: "persist", artifact_type: "message", uses_left: 3, until: at(60 * MINUTE), void: false, created_at: at(-MINUTE) },
       { id: 2, campaign_id: 3, kind: "task", artifact_type: null, uses_left: 2, until: at(60 * MINUTE), void: true, created_at: at(-MINUTE) },
@@ -56,13 +63,13 @@ function logsOf(at) {
     line(10, "cycle_asked", { turn: 7, number: 1, upto: 9, state_sha256: "aa", rules_sha256: "bb", request_sha256: "cc" }, 9),
     line(11, "proposal_refused", { turn: 7, step: 3, why: "two proposals; make exactly one", campaign: {} }, 8),
     line(12, "cycle_asked", { turn: 7, number: 2, upto: 11, state_sha256: "aa", rules_sha256: "bb", request_sha256: "dd" }, 8),
-    line(13, "campaign_task_changed", { what: "is done", task: { id: 1, status: "done", metadata: { evidence: [{ effect: { kind: "artifact_exists", type: "heuristic", key: "note" }, events: [12] }] } } }, 7),
+    line(13, "campaign_task_changed", { what: "is done", task: { id: 1, status: "done", metadata: { evidence: [{ effect: { kind: "artifact_exists", type: "heuristic", key: "note" }, events: [12], calls: [4] }] } } }, 7),
     line(14, "cycle_ended", { turn: 7, proposal: "persist_artifact", came: "kept the heuristic note", next: "next cycle", campaign: {} }, 7),
     line(15, "cycle_asked", { turn: 8, number: 1, upto: 14, state_sha256: "ee", rules_sha256: "bb", request_sha256: "ff" }, 1),
   ];
   const audit = [
     line("step 3", "model request", { turn: 7, step: 3, model: "llama3", finish_reason: "tool_calls" }, 8),
-    line("call 4", "persist_artifact", { turn: 7, call: 4, verdict: "approved by a person", outcome: "done", approval: 2, arguments: HOSTILE, refusal: null }, 7),
+    line("call 4", "persist_artifact", { turn: 7, call: 4, verdict: "ask", outcome: "done", approval: 2, arguments: HOSTILE, refusal: null }, 7),
   ];
   return { events, audit };
 }
@@ -76,7 +83,7 @@ function answersOf({ asked, campaigns, campaign, info, versions, at }) {
     return Object.assign(info.campaign, { status, waits_for: null });
   };
   const leads = [
-    { id: 1, campaign_id: 3, full_name: "Ada Lovelace", profile_url: "https://example.com/ada", weight_score: 100, status: "qualified", attributes: { city: "London" }, scored: { version: 2, points: [{ rule: 1, weight: 80 }, { rule: 3, weight: 40 }], sum: 120 } },
+    { id: 1, campaign_id: 3, full_name: "Ada Lovelace", profile_url: "https://example.com/ada", weight_score: 100, status: "qualified", attributes: { city: "London" }, scored: { version: 2, points: [{ rule: 1, weight: 80 }, { rule: 3, weight: 30 }], sum: 120 } },
     { id: 2, campaign_id: 3, full_name: HOSTILE, profile_url: "javascript:alert(1)", weight_score: 0, status: "new", attributes: {}, scored: null },
   ];
   const one = (each) => ({ ...info, tasks: [], leads: {}, artifacts: [], contexts: [], watched: false, campaign: each });
@@ -98,6 +105,8 @@ function answersOf({ asked, campaigns, campaign, info, versions, at }) {
     "/api/campaigns/3/leads": { leads },
     "/api/campaigns/3/log": ({ search }) => logs[search.get("log")],
     "/api/campaigns/3/artifacts/message/hello": { versions },
+    "/api/campaigns/3/artifacts/picture/flat": { versions: [SEEN, "00".repeat(32)].map((sha256, at) => ({ ...versions[1], artifact_type: "picture", artifact_key: "flat", version: at + 1, content: sha256 })) },
+    [`/api/attachments/${SEEN}`]: { png: PNG },
     "POST /api/campaigns/4/start": steer("start"),
     "POST /api/campaigns/3/pause": steer("pause", "paused"),
     "POST /api/campaigns/3/resume": steer("resume", "active"),

@@ -1,7 +1,15 @@
 // Calls with Law in a real browser: ears that are put in, and the presses and looks that its tests and pictures share.
 
+/** A microphone, which browsers without a screen have not, and a word of it to who looks for one. */
+export const MICROPHONE = `
+  if (navigator.mediaDevices) {
+    navigator.mediaDevices.enumerateDevices = async () => [{ kind: "audioinput" }];
+    navigator.mediaDevices.dispatchEvent(new Event("devicechange"));
+  }`;
+
 /** Ears that hear what `hear(text, isFinal)` says. `window.local` says where sound goes. The browser has no voice. */
 export const EARS = `
+  ${MICROPHONE}
   window.ears = [];
   window.SpeechRecognition = class {
     static async available() { return window.local ?? "available"; }

@@ -1,0 +1,124 @@
+// Things that are not in sight or cannot be had: conversations that were put away, a server that cannot be asked, addresses that name nothing;
+// and a conversation as a file.
+
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { serveTalk } from "./support/talk.mjs";
+import { skip, startBrowser } from "./support/webdriver.mjs";
+import { workedFrames } from "./support/worked.mjs";
+import { fullWorld } from "./support/worlds.mjs";
+
+const options = { skip, timeout: 120_000 };
+const [ENTER, CONTROL, DOWN] = ["\uE007", "\uE009", "\uE015"];
+const REFUSED = { refused: 503, error: "The database does not answer." };
+const { api: FULL } = fullWorld(Date.now());
+const entry = (id, title) => ({ id, title, profile: "builder", main: false, active_at: new Date().toISOString(), running: false, waiting: false, pinned: false, archived: true });
+
+let browser;
+let server;
+/** The answer to a question for archived conversations behind a place, and to a search. */
+let archived;
+let found;
+/** The forms in which conversation 8 was asked for as a file. */
+let saved;
+
+before(async () => {
+  if (skip) return;
+  browser = await startBrowser();
+  await browser.size(1280, 900);
+  await browser.media({ "prefers-reduced-motion": "reduce" });
+  await browser.cdp("Page.setDownloadBehavior", { behavior: "deny" });
+});
+after(() => browser?.end());
+beforeEach(async () => {
+  if (skip) return;
+  saved = [];
+  found = () => ({ found: [] });
+  const api = {
+    ...FULL,
+    "/api/approvals": { approvals: [] },
+    "GET /api/conversations": ({ search }) => (search.has("archived") ? archived(search.get("after")) : FULL["/api/conversations"]),
+    "/api/conversations/8/export": ({ search }) => (saved.push(search.get("format")), { conversation: 8 }),
+    "/api/search": () => found(),
+  };
+  server = await serveTalk(workedFrames(), { api });
+});
+afterEach(() => server?.end());
+
+async function open(hash) {
+  await browser.go("about:blank");
+  await browser.go(`${server.address}${hash}`);
+  await browser.waitFor(`return document.querySelector("[data-testid=connection]")?.dataset.state === "connected"`);
+}
+const press = (text) => browser.js(`[...document.querySelectorAll("l3-conversations button")].find((node) => node.checkVisibility() && node.textContent === arguments[0]).click()`, text);
+/** Waits until the list says exactly this below its entries. */
+const said = (text) => browser.waitFor(`const node = document.querySelector(".conversation-panel > .none"); return node.checkVisibility() && node.textContent === arguments[0]`, text);
+const titles = () => browser.js(`return [...document.querySelectorAll("l3-conversation .conversation-title")].map((node) => node.textContent)`);
+const listed = (css) => browser.waitFor(`return document.querySelector(arguments[0]) !== null`, css);
+
+test("what_was_put_away_is_reached_to_its_end_and_a_page_that_cannot_be_had_is_said", options, async () => {
+  await open("#chat");
+  await listed("l3-conversation a[href='#chat/8']");
+  archived = () => REFUSED;
+  await press("Archived");
+  await said(REFUSED.error);
+  await press("Archived");
+  await listed("l3-conversation a[href='#chat/8']");
+  archived = () => ({ conversations: [], next: null });
+  await press("Archived");
+  await said("Nothing is archived.");
+  await press("Archived");
+  archived = (place) => (place === null ? { conversations: [entry(31, "First")], next: "there" } : REFUSED);
+  await press("Archived");
+  await listed("l3-conversation a[href='#chat/31']");
+  await press("Show more");
+  await said(REFUSED.error);
+  assert.deepEqual(await titles(), ["First"], "what was there stays");
+  archived = (place) => ({ conversations: place === "there" ? [entry(32, "Second")] : [], next: null });
+  await press("Show more");
+  await listed("l3-conversation a[href='#chat/32']");
+  assert.deepEqual(await titles(), ["First", "Second"]);
+  assert.equal(await browser.js(`return [...document.querySelectorAll("l3-conversations button")].some((node) => node.checkVisibility() && node.textContent === "Show more")`), false);
+});
+
+test("a_conversation_is_saved_as_a_file_by_keyboard", options, async () => {
+  await open("#chat");
+  await listed("l3-conversation a[href='#chat/8']");
+  for (const [index, name] of ["Save as Markdown", "Save as JSON"].entries()) {
+    await browser.js(`document.querySelector("l3-conversation a[href='#chat/8'] + button").focus()`);
+    await browser.keys(ENTER);
+    await browser.waitFor(`return document.activeElement.getAttribute("role") === "menuitem"`);
+    await browser.keys(...Array.from({ length: 3 + index }, () => DOWN));
+    assert.equal(await browser.js("return document.activeElement.textContent"), name);
+    await browser.keys(ENTER);
+    for (let tries = 0; tries < 400 && saved.length <= index; tries += 1) await browser.js("return 0");
+  }
+  assert.deepEqual(saved, ["md", "json"]);
+  assert.equal(await browser.js("return location.hash"), "#chat", "the page stays where it was");
+});
+
+test("the_palette_calls_nothing_missing_that_it_could_not_ask_for", options, async () => {
+  await open("#chat");
+  let answer;
+  const held = new Promise((resolve) => (answer = resolve));
+  found = () => held;
+  await browser.chord(CONTROL, "k");
+  await browser.waitFor(`return document.activeElement?.dataset.testid === "palette"`);
+  await browser.keys(..."zzzz");
+  await browser.waitFor(`return document.querySelectorAll("#palette-list [role=option]").length === 0`);
+  assert.equal(await browser.js(`return document.querySelector(".palette .none").hidden`), true, "the server may know something");
+  answer(REFUSED);
+  await browser.waitFor(`const node = document.querySelector(".palette .none"); return !node.hidden && node.textContent === "Nothing fits here. Messages could not be searched."`);
+  found = () => ({ found: [] });
+  await browser.keys("z");
+  await browser.waitFor(`const node = document.querySelector(".palette .none"); return !node.hidden && node.textContent === "Nothing fits."`);
+});
+
+test("an_address_below_a_place_that_names_nothing_says_so", options, async () => {
+  await open("#settings/nothing");
+  await browser.waitFor(`return document.querySelector("[data-place=settings] [data-testid=empty]")?.innerText.includes("#settings/nothing")`);
+  await browser.js(`location.hash = "#settings/look"`);
+  await browser.waitFor(`return document.querySelector("[data-place=settings] [data-testid=empty]") === null`);
+  await browser.js(`location.hash = "#tasks/nothing"`);
+  await browser.waitFor(`return document.querySelector(".task-refusal")?.innerText.includes("There is no task nothing")`);
+});
