@@ -49,7 +49,11 @@ pub use machine::{
 };
 pub use mcp::{MCP_NAME_RULE, MCP_SEPARATOR, McpDefinition, McpTransport, mcp_tool_name, secrets_in, valid_mcp_name};
 pub use model::{ModelInfo, Rate};
-pub use names::{EXECUTE_SQL, MANAGE_TASKS, RELAY, RESTART, TAKE_SCREENSHOT, UPDATE_SCRIPT, WRITE_CAPABILITY};
+pub use names::{
+    CREATE_SCRIPT, END_CONVERSATION, EXECUTE_SCRIPT, EXECUTE_SQL, LIST_SCRIPTS, MANAGE_TASKS, MARK_TODO_ITEM, PLACE_CALL, RELAY,
+    REQUEST_HUMAN_INTERVENTION, RESTART, SCHEDULE_NEXT_HEARTBEAT, SEND_MESSAGE, TAKE_SCREENSHOT, UPDATE_GLOBAL_CONTEXT,
+    UPDATE_SCRIPT, WRITE_CAPABILITY,
+};
 pub use operation::OperationKind;
 pub use policy::{Classification, Effect, Grade, Impact, Mode, ProfilePolicy, Rule};
 pub use profile::{

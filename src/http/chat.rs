@@ -313,7 +313,7 @@ impl Socket {
                     Some(call) => self.theirs.is_talking(call, conversation, self.visitor.now()).await?,
                     None => false,
                 };
-                self.accept(conversation, id, &content, &images, (steer, spoken)).await
+                self.accept(conversation, id, &content, &images, steer, spoken).await
             }
             ClientFrame::Stop { conversation } => {
                 match self.theirs.stop(conversation.unwrap_or(main), self.visitor.now()).await {
@@ -365,7 +365,8 @@ impl Socket {
         id: Option<String>,
         content: &str,
         images: &[SentImage],
-        (steer, spoken): (bool, bool),
+        steer: bool,
+        spoken: bool,
     ) -> Result<(), SocketEnd> {
         if id.as_ref().is_some_and(|id| id.len() > MAX_ID_BYTES || id.contains('\0')) {
             return self.refuse(&format!("`id` must have {MAX_ID_BYTES} bytes at most and no zero character"), None).await;

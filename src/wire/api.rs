@@ -39,7 +39,8 @@ pub use conversations::{
 pub use law::{CallCounts, Day, ModelUsage, NamedPolicy, PolicyChange, Rates, Requests, RuleChange, Span, UsageReport};
 pub use mcp::{McpServerEntry, McpServers, McpToolEntry, McpTools};
 pub use operator::{
-    OperatorContextInfo, OperatorInfo, OperatorRecordings, OperatorTaskInfo, OperatorTasks, RecordingInfo, SetOperatorContext,
+    OperatorContextInfo, OperatorInfo, OperatorRecordings, OperatorStranger, OperatorTaskInfo, OperatorTasks, RecordingInfo,
+    SetOperatorContext,
 };
 pub use relay::{
     ChannelInfo, ChannelList, ChannelUse, InstanceInfo, InstanceOrder, Instances, LoopbackCame, LoopbackPhone, LoopbackSay,

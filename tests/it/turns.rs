@@ -63,7 +63,7 @@ async fn a_tool_is_called_and_its_result_goes_back_to_the_model() {
     assert_eq!(kinds(&frames), ["turn queued", "turn running", "tool_call", "tool_result", "assistant", "turn completed"]);
     assert_eq!(of_type(&frames, "tool_result")["result"], r#"[{"answer":42}]"#);
     let requests = app.script.requests();
-    let Some(Entry::Tool { call_id, content }) = requests[1].entries.last() else { panic!("{:?}", requests[1].entries) };
+    let Some(Entry::Tool { call_id, content, .. }) = requests[1].entries.last() else { panic!("{:?}", requests[1].entries) };
     assert_eq!((call_id.as_str(), content.as_str()), ("call_0", r#"[{"answer":42}]"#));
 }
 
@@ -125,7 +125,7 @@ async fn the_text_of_a_call_is_answered_with_the_way_to_make_it_and_a_third_one_
     let answers: Vec<_> = frames.iter().filter(|frame| frame["type"] == "assistant").map(|frame| &frame["final"]).collect();
     assert_eq!(answers, [&json!(false), &json!(false), &json!(true)]);
     let asked = app.script.requests().swap_remove(1);
-    let [.., Entry::Assistant { content, calls }, Entry::Tool { call_id, content: told }] = &*asked.entries else {
+    let [.., Entry::Assistant { content, calls }, Entry::Tool { call_id, content: told, .. }] = &*asked.entries else {
         panic!("it is not shown as a call that was refused")
     };
     assert_eq!((content.as_str(), calls[0].name.as_str(), &calls[0].id), ("", "gcd", call_id));

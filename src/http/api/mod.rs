@@ -108,6 +108,18 @@ pub(super) fn routes() -> Router<Closed> {
         .route("/voice/calls/{id}/beat", post(voice::beat))
         .route("/voice/speech", post(speech::speech))
         .route("/voice/trial", post(speech::trial))
+        .merge(people())
+        .fallback(async || ApiRefusal::unknown("there is nothing here; docs/api.md lists what there is"))
+        .method_not_allowed_fallback(async || ApiRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address has no such method"))
+        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+        .layer(middleware::from_fn(reply::json_only))
+        // Sound is no JSON. No form of another page's has its type either.
+        .route("/voice/transcriptions", post(speech::transcribe).layer(DefaultBodyLimit::max(MOST_SPEECH)))
+}
+
+/// Oneself, and the other users.
+fn people() -> Router<Closed> {
+    Router::new()
         .route("/me", get(me::show).patch(me::change))
         .route("/me/password", put(me::set_password))
         .route("/me/sessions", get(me::sessions))
@@ -118,10 +130,4 @@ pub(super) fn routes() -> Router<Closed> {
         .route("/users/{name}/invitation", post(users::invite))
         .route("/users/{name}/password", put(users::set_password))
         .route("/users/{name}/tokens", post(users::make_token).delete(users::revoke_tokens))
-        .fallback(async || ApiRefusal::unknown("there is nothing here; docs/api.md lists what there is"))
-        .method_not_allowed_fallback(async || ApiRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address has no such method"))
-        .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
-        .layer(middleware::from_fn(reply::json_only))
-        // Sound is no JSON. No form of another page's has its type either.
-        .route("/voice/transcriptions", post(speech::transcribe).layer(DefaultBodyLimit::max(MOST_SPEECH)))
 }
