@@ -19,13 +19,10 @@ fn begins(words: &str) -> Regex {
 
 /// True if an answer says that it remembers, in answer to an order to remember.
 pub(in crate::coach) fn claims_to_remember(answer: &str, asked: &str) -> bool {
-    static ORDER: LazyLock<Regex> = LazyLock::new(|| begins(ORDERS));
-    static CLAIM: LazyLock<Regex> = LazyLock::new(|| begins(KEPT));
-    let says = |text: &str, how: &Regex| {
-        let text = plain(&text[..text.floor_char_boundary(MOST_BYTES)]);
-        sentences(&text).any(|sentence| sentence.end != '?' && how.is_match(sentence.text))
-    };
-    says(asked, &ORDER) && says(answer, &CLAIM)
+    static PATTERNS: LazyLock<[Regex; 2]> = LazyLock::new(|| [ORDERS, KEPT].map(begins));
+    let short = |text: &str| plain(&text[..text.floor_char_boundary(MOST_BYTES)]);
+    let says = |text: &str, how: &Regex| sentences(&short(text)).any(|one| one.end != '?' && how.is_match(one.text));
+    says(asked, &PATTERNS[0]) && says(answer, &PATTERNS[1])
 }
 
 #[cfg(test)]
