@@ -18,6 +18,8 @@ export class Conversations extends HTMLElement {
     this.setAttribute("role", "complementary");
     this.setAttribute("aria-label", said.list);
     this.more = [];
+    // The place behind which the next page begins; "" if there is none. `after` is a method of every element.
+    this.behind = undefined;
     this.rows = h("nav", { class: "conversation-rows", "aria-label": said.list, "data-testid": "conversations" });
     this.empty = h("p", { class: "none", hidden: true });
     this.next = button(said.more, () => (this.away ? this.loadArchived(this.away) : this.loadMore()), { kind: "quiet", hidden: true });
@@ -63,7 +65,7 @@ export class Conversations extends HTMLElement {
 
   reload() {
     this.more = [];
-    this.after = undefined;
+    this.behind = undefined;
     this.context.session.lists.load("conversations");
     if (this.away) this.loadArchived();
   }
@@ -124,8 +126,8 @@ export class Conversations extends HTMLElement {
     const nothing = this.found ? said.nothingFound(this.search.value.trim()) : this.away ? said.noneArchived : said.none;
     this.empty.textContent = error ?? nothing;
     this.empty.hidden = !error && (list.length > 0 || !(this.found ?? this.away ?? listed.entries));
-    this.after ??= listed.entries?.next;
-    this.next.hidden = Boolean(this.found) || !(this.away ?? { next: this.after }).next;
+    this.behind ??= listed.entries?.next;
+    this.next.hidden = Boolean(this.found) || !(this.away ?? { next: this.behind }).next;
   }
 
   make(row) {
@@ -138,9 +140,9 @@ export class Conversations extends HTMLElement {
 
   async loadMore() {
     try {
-      const { conversations, next } = await this.context.session.api.conversations({ after: this.after });
+      const { conversations, next } = await this.context.session.api.conversations({ after: this.behind });
       this.more = [...this.more, ...conversations];
-      this.after = next ?? "";
+      this.behind = next ?? "";
       this.show();
     } catch (error) {
       this.empty.hidden = false;

@@ -18,6 +18,8 @@ let browser;
 let server;
 /** The answer to a question for archived conversations behind a place, and to a search. */
 let archived;
+/** The answer to a question for the others behind a place. */
+let kept;
 let found;
 /** The forms in which conversation 8 was asked for as a file. */
 let saved;
@@ -34,10 +36,11 @@ beforeEach(async () => {
   if (skip) return;
   saved = [];
   found = () => ({ found: [] });
+  kept = () => FULL["/api/conversations"];
   const api = {
     ...FULL,
     "/api/approvals": { approvals: [] },
-    "GET /api/conversations": ({ search }) => (search.has("archived") ? archived(search.get("after")) : FULL["/api/conversations"]),
+    "GET /api/conversations": ({ search }) => (search.has("archived") ? archived(search.get("after")) : kept(search.get("after"))),
     "/api/conversations/8/export": ({ search }) => (saved.push(search.get("format")), { conversation: 8 }),
     "/api/search": () => found(),
   };
@@ -55,6 +58,23 @@ const press = (text) => browser.js(`[...document.querySelectorAll("l3-conversati
 const said = (text) => browser.waitFor(`const node = document.querySelector(".conversation-panel > .none"); return node.checkVisibility() && node.textContent === arguments[0]`, text);
 const titles = () => browser.js(`return [...document.querySelectorAll("l3-conversation .conversation-title")].map((node) => node.textContent)`);
 const listed = (css) => browser.waitFor(`return document.querySelector(arguments[0]) !== null`, css);
+
+test("more_is_offered_as_long_as_there_is_a_next_page_from_the_first_load_on", options, async () => {
+  const isOffered = () => browser.js(`return [...document.querySelectorAll("l3-conversations button")].some((node) => node.textContent === "Show more" && node.checkVisibility())`);
+  const page = (id, next) => ({ conversations: [{ ...entry(id, `Talk ${id}`), archived: false }], next });
+  kept = () => page(8, null);
+  await open("#chat");
+  await browser.waitFor(`return document.querySelector("l3-conversation") !== null`);
+  assert.equal(await isOffered(), false);
+
+  kept = (after) => (after === "p2" ? page(7, null) : page(8, "p2"));
+  await open("#chat");
+  await browser.waitFor(`return document.querySelector("l3-conversation") !== null`);
+  assert.equal(await isOffered(), true);
+  await press("Show more");
+  await browser.waitFor(`return document.querySelectorAll("l3-conversation").length === 2`);
+  assert.equal(await isOffered(), false);
+});
 
 test("what_was_put_away_is_reached_to_its_end_and_a_page_that_cannot_be_had_is_said", options, async () => {
   await open("#chat");
