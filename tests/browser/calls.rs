@@ -184,7 +184,7 @@ async fn every_state_of_a_call_is_reached_and_left_with_the_keyboard_and_has_no_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_upgrade_prompt_is_opened_and_left_with_the_keyboard() {
+async fn without_voice_in_the_tier_the_microphone_stays_shut_and_the_prompt_is_left_with_the_keyboard() {
     let app = TestApp::tour().await;
     let owner = Person::owner(&app).await;
     owner.adds(&app, "Ana").await;
@@ -194,9 +194,11 @@ async fn the_upgrade_prompt_is_opened_and_left_with_the_keyboard() {
     page.see(".character-reason", "part of the paid tier").await;
     enters(&page, "[data-testid=talk-law]").await;
     page.see("[data-testid=voice-upgrade]", "The owner of this server can give you another tier.").await;
+    page.picture("law-upgrade").await;
     clean(&page, "upgrade prompt").await;
     page.find("[data-testid=voice-upgrade] :focus").await.send_keys(ENTER).await.unwrap();
     page.gone("dialog[open]").await;
+    assert_eq!(page.run("return window.ears.length").await, json!(0));
     assert_eq!(app.count("SELECT count(*) FROM voice_calls").await, 0);
     page.close().await;
     app.check_replay().await;

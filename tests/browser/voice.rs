@@ -4,7 +4,6 @@ use serde_json::json;
 
 use crate::driver::Page;
 use crate::support::TestApp;
-use crate::support::people::{PASSWORD, Person};
 
 /// Ears that hear what `hear` is given, a voice that says each sentence in a moment and notes it in `spoken`, and a microphone that is allowed.
 /// While `holds` is true the ears are not ready.
@@ -119,24 +118,6 @@ async fn a_microphone_that_is_denied_is_explained_and_the_call_goes_on_once_it_i
     // Closing the tab ends it.
     page.run("dispatchEvent(new Event('pagehide'))").await;
     app.until("SELECT count(*) FROM voice_calls WHERE ended_at IS NULL", 0).await;
-    page.close().await;
-    app.check_replay().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn without_voice_in_the_tier_the_microphone_stays_shut() {
-    let app = TestApp::tour().await;
-    let owner = Person::owner(&app).await;
-    owner.adds(&app, "Ana").await;
-    let Some(page) = Page::signed_in(&app, "ana", PASSWORD).await else { return };
-    page.run(PUT_IN).await;
-    page.go("assistant").await;
-    page.see(".character-reason", "part of the paid tier").await;
-    page.click("[data-testid=talk-law]").await;
-    page.see("[data-testid=voice-upgrade]", "The owner of this server can give you another tier.").await;
-    page.picture("law-upgrade").await;
-    assert_eq!(page.run("return window.ears.length").await, json!(0));
-    assert_eq!(app.count("SELECT count(*) FROM voice_calls").await, 0);
     page.close().await;
     app.check_replay().await;
 }
