@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
@@ -102,8 +102,10 @@ impl KnownSecrets {
     /// `None` only when the patterns are too many for the automaton, some billions of bytes.
     fn new(patterns: BTreeMap<Vec<u8>, Arc<str>>) -> Option<Self> {
         // All overlapping matches are wanted: of two secrets that overlap in a text nothing may stay.
-        let finder = AhoCorasick::builder().match_kind(MatchKind::Standard).build(patterns.keys()).ok()?;
-        Some(Self { finder, labels: patterns.into_values().collect() })
+        let builder = &mut AhoCorasick::builder();
+        // The kind that is chosen by itself for few patterns takes time by the square of a value's length to build if the value repeats itself.
+        let builder = builder.match_kind(MatchKind::Standard).kind(Some(AhoCorasickKind::ContiguousNFA));
+        Some(Self { finder: builder.build(patterns.keys()).ok()?, labels: patterns.into_values().collect() })
     }
 
     fn clean<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
