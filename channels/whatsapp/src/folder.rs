@@ -70,6 +70,11 @@ impl Folder {
         }
     }
 
+    /// The path of what is known of a ban. It goes with the session, for the next one may be that of another number.
+    pub fn ban(&self) -> PathBuf {
+        self.root.join(SESSION).join("ban.json")
+    }
+
     /// The journal's path.
     pub fn journal(&self) -> PathBuf {
         self.root.join("journal")

@@ -21,6 +21,9 @@ use crate::server::Server;
 use crate::shared::{Shared, in_future, passed};
 use crate::{address, outbound};
 
+/// How long the library may take to ask for a pairing code.
+const ASKING: Duration = Duration::from_secs(30);
+
 /// How long the library gets to write down what it knows.
 const CLOSING: Duration = Duration::from_secs(3);
 
@@ -34,6 +37,8 @@ pub struct Link {
     no_more_codes: bool,
     /// The end of the pairing code.
     code_ends: Option<Instant>,
+    /// The number for which a pairing code is wanted.
+    pair: Option<String>,
     /// How much longer a phone gets that took the pairing code at its end.
     minute: Duration,
     handle: BotHandle,
@@ -75,14 +80,29 @@ impl Link {
             Some(version) => builder.with_version(version),
             None => builder,
         };
-        let builder = match &start.pair {
-            Some(number) => builder.with_pair_code(PairCodeOptions { phone_number: number.clone(), ..Default::default() }),
-            None => builder,
-        };
         let bot = builder.build().await?;
         let client = bot.client();
-        let (was_online, no_more_codes, code_ends) = (false, false, None);
-        Ok(Self { client, was_online, no_more_codes, code_ends, minute: server.minute(), handle: bot.spawn(), events, shared })
+        let (was_online, no_more_codes, code_ends, pair) = (false, false, None, start.pair.clone());
+        let (minute, handle) = (server.minute(), bot.spawn());
+        let link = Self { client, was_online, no_more_codes, code_ends, pair, minute, handle, events, shared };
+        link.ask_for_pairing_code();
+        Ok(link)
+    }
+
+    /// Asks for a pairing code if one is wanted, and not for a device that is linked: the phone would offer to link another one. The library tells of
+    /// the code, or of its failure, by an event.
+    fn ask_for_pairing_code(&self) {
+        let Some(number) = self.pair.clone().filter(|_| self.client.pn().is_none()) else { return };
+        let client = Arc::clone(&self.client);
+        tokio::spawn(async move {
+            match client.wait_for_socket(ASKING).await {
+                Ok(()) => {
+                    let options = PairCodeOptions { phone_number: number, ..Default::default() };
+                    let _ = client.pair_with_code(options).await;
+                }
+                Err(error) => log::warn!("there is no pairing code: {error}"),
+            }
+        });
     }
 
     /// Waits for the end of the connection, and tells level3 of everything until then. May be dropped and called again.
@@ -123,6 +143,10 @@ impl Link {
             Event::Disconnected(_) => {
                 shared.nobody_answers();
                 shared.tell(Status::plain(State::Connecting));
+                // A pairing code goes with its connection. After the last QR code that is the end of it.
+                if !self.no_more_codes {
+                    self.ask_for_pairing_code();
+                }
             }
             Event::PairingQrCode(code) => {
                 self.no_more_codes = false;
@@ -131,6 +155,15 @@ impl Link {
             Event::PairingCode(code) => {
                 self.code_ends = Some(Instant::now() + code.timeout + self.minute);
                 shared.tell(pairing_code(code));
+            }
+            // The code is no good any more, say because the phone typed another one and fell silent.
+            Event::PairingCodeRefresh(refresh) if !refresh.force_manual => {
+                self.code_ends = Some(Instant::now() + 2 * ASKING);
+                self.ask_for_pairing_code();
+            }
+            Event::PairingCodeRefresh(_) => {
+                self.code_ends = Some(Instant::now());
+                log::warn!("WhatsApp takes the pairing code no longer: start the channel again for another one");
             }
             Event::PairingCodeError(error) => {
                 self.code_ends = Some(Instant::now());

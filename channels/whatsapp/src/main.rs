@@ -2,6 +2,7 @@
 //! stdout; `consent` shows the risk and asks.
 
 mod address;
+mod ban;
 mod consent;
 mod folder;
 mod inbound;

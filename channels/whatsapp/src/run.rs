@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::Receiver;
 use tokio::time::Instant;
+use whatsapp_rust::chrono::Utc;
 
+use crate::ban::Ban;
 use crate::folder::Folder;
 use crate::journal::Journal;
 use crate::life::{self, End, Next, Row};
@@ -13,7 +15,7 @@ use crate::lines::{Heard, Reports};
 use crate::link::Link;
 use crate::protocol::{Order, Outgoing, Report, Start, State, Status, VERSION};
 use crate::server::Server;
-use crate::shared::{Shared, in_future, passed};
+use crate::shared::{Shared, in_future, passed, written};
 use crate::{address, consent, outbound};
 
 /// The version of whatsapp-rust that this program is built with, for the words about an outdated client.
@@ -62,6 +64,9 @@ struct Program {
 impl Program {
     async fn connections(&mut self) -> Result<(), String> {
         let mut row = Row::default();
+        if self.sit_out().await? {
+            return Ok(());
+        }
         loop {
             self.shared.tell(Status::plain(State::Connecting));
             let (end, online) = self.connection().await?;
@@ -72,13 +77,15 @@ impl Program {
                 Next::Pause(pause) => Some(self.scaled(*pause)),
                 _ => None,
             };
-            if let Some(status) = status(&end, pause) {
+            let until = pause.map(in_future);
+            self.keep_ban(&end, until.as_deref());
+            if let Some(status) = status(&end, until.as_deref()) {
                 self.shared.tell(status);
             }
             let folder = &self.shared.folder;
             let changed = match what {
                 Next::Leave => return Ok(()),
-                Next::Anew => folder.put_aside(whatsapp_rust::chrono::Utc::now().timestamp()),
+                Next::Anew => folder.put_aside(Utc::now().timestamp()),
                 Next::Forget => folder.forget(),
                 Next::Rest | Next::Pause(_) => Ok(()),
             };
@@ -90,6 +97,22 @@ impl Program {
             if leave {
                 return Ok(());
             }
+        }
+    }
+
+    /// Waits for the end of a ban of which an earlier run was told: true if the program is to end.
+    async fn sit_out(&mut self) -> Result<bool, String> {
+        let Some((ban, left)) = Ban::read(&self.shared.folder.ban(), Utc::now()) else { return Ok(false) };
+        self.shared.tell(banned(&ban.reason).until(ban.until));
+        self.idle(Some(left)).await
+    }
+
+    /// Keeps a ban before anybody hears of it. One that cannot be kept is still waited for by this run.
+    fn keep_ban(&self, end: &End, until: Option<&str>) {
+        let (End::Banned { reason, .. }, Some(until)) = (end, until) else { return };
+        let ban = Ban { at: written(Utc::now()), until: until.to_owned(), reason: reason.clone() };
+        if let Err(error) = ban.keep(&self.shared.folder.ban()) {
+            log::error!("the ban's end cannot be kept, so a program that is started again does not know of it: {error}");
         }
     }
 
@@ -175,6 +198,10 @@ fn logged_out() -> Status {
     Status::because(State::LoggedOut, "logout", "the session was ended, and its credentials were deleted")
 }
 
+fn banned(reason: &str) -> Status {
+    Status::because(State::Locked, "402", format!("WhatsApp has banned this number for a time ({reason})"))
+}
+
 /// The words about an outdated client. The first release that will do is not known here, so they say which ones will not.
 fn outdated(web: &str) -> String {
     format!(
@@ -186,9 +213,9 @@ fn outdated(web: &str) -> String {
 }
 
 /// The words for level3 about an end.
-fn status(end: &End, pause: Option<Duration>) -> Option<Status> {
-    let until = |status: Status| match pause {
-        Some(pause) => status.until(in_future(pause)),
+fn status(end: &End, until: Option<&str>) -> Option<Status> {
+    let until = |status: Status| match until {
+        Some(until) => status.until(until.to_owned()),
         None => status,
     };
     Some(match end {
@@ -202,9 +229,7 @@ fn status(end: &End, pause: Option<Duration>) -> Option<Status> {
             "403",
             "WhatsApp has locked this account: open WhatsApp on the phone, it says why",
         )),
-        End::Banned { reason, .. } => {
-            until(Status::because(State::Locked, "402", format!("WhatsApp has banned this number for a time ({reason})")))
-        }
+        End::Banned { reason, .. } => until(banned(reason)),
         End::Outdated { code, web } => Status::because(State::Outdated, code, outdated(web)),
         End::Replaced => until(Status::because(State::Locked, "replaced", "another program uses this session: end it")),
         End::Unscanned => Status::because(

@@ -133,3 +133,6 @@ mod test_server {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -28,8 +28,9 @@ fn a_session_is_put_aside_and_never_over_another() {
     folder.put_aside(7).unwrap();
     for _ in 0..2 {
         std::fs::write(folder.session().unwrap(), "keys").unwrap();
+        std::fs::write(folder.ban(), "a ban of its number").unwrap();
         folder.put_aside(7).unwrap();
-        assert!(!folder.root().join(SESSION).exists());
+        assert!(!folder.root().join(SESSION).exists() && !folder.ban().exists());
     }
     for kept in ["whatsapp-session.7", "whatsapp-session.8"] {
         assert_eq!(std::fs::read_to_string(folder.root().join(kept).join("session.db")).unwrap(), "keys");

@@ -1,6 +1,9 @@
 //! Refusals, locks, bans, logouts: what WhatsApp does to a client, and what the client does then.
 
+use std::os::unix::fs::PermissionsExt;
+
 use serde_json::json;
+use whatsapp_rust::chrono::{SecondsFormat, Utc};
 
 use crate::contact::{Contact, THEIRS};
 use crate::mock::Mock;
@@ -101,6 +104,37 @@ async fn a_ban_is_waited_for_until_its_end() {
     mock.fail(DEVICE, None);
     program.status("online").await;
     assert_eq!(mock.seen("was turned away"), 1);
+}
+
+#[tokio::test]
+async fn a_ban_is_waited_for_by_a_program_that_was_killed_and_started_again_too() {
+    let (mock, home) = (Mock::start().await, Home::new());
+    let mut program = Program::paired(&mock, &home).await;
+    // 200 minutes, which take 20 s here.
+    mock.fail(DEVICE, Some(vec![("reason", "402".into()), ("code", "101".into()), ("expire", "12000".into())]));
+    mock.cut(DEVICE);
+    let told = program.status("locked").await;
+    program.kill().await;
+    mock.fail(DEVICE, None);
+    let kept = home.path().join("whatsapp-session/ban.json").metadata().unwrap();
+    assert_eq!(kept.permissions().mode() & 0o777, 0o600);
+
+    let connections = mock.seen("noise ");
+    let mut program = Program::start(&mock, &home).await;
+    assert_eq!(program.status("locked").await, told);
+    program.send(1, THEIRS, "hello").await;
+    assert_eq!(program.answer(1).await["left"], false);
+    program.listens().await;
+    assert_eq!((program.said.len(), mock.seen("noise ")), (2, connections), "{:#?}", program.said);
+    program.status("online").await;
+    let now = Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true);
+    assert!(now.as_str() >= told["until"].as_str().unwrap(), "it connected at {now}, before the end of the ban: {told}");
+    assert!(program.close().await.success());
+
+    // It is over, and the next start does not wait.
+    let mut program = Program::start(&mock, &home).await;
+    program.status("online").await;
+    assert!(!program.said.iter().any(|line| line["state"] == "locked"), "{:#?}", program.said);
 }
 
 #[tokio::test]

@@ -131,6 +131,17 @@ async fn what_is_no_order_ends_the_program_with_code_2() {
     assert_eq!(program.end().await.code(), Some(2));
 }
 
+#[test]
+fn only_this_machine_stands_for_whatsapps_server() {
+    for server in ["ws://10.0.0.1:8080/ws/chat", "wss://web.whatsapp.com/ws/chat", "ws://127.0.0.1:80@10.0.0.1/"] {
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_level3-whatsapp"));
+        program.env_clear().env("LEVEL3_WHATSAPP_SERVER", server).stdin(std::process::Stdio::null());
+        let ended = program.output().unwrap();
+        assert_eq!(ended.status.code(), Some(2), "{server}");
+        assert!(String::from_utf8_lossy(&ended.stderr).contains("expected ws://127.0.0.1:PORT"), "{ended:?}");
+    }
+}
+
 #[tokio::test]
 async fn another_version_of_the_protocol_is_outdated() {
     let (mock, home) = (Mock::start().await, Home::new());

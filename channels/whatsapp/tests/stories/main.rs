@@ -13,5 +13,6 @@ mod joint;
 mod kinds;
 mod measure;
 mod mock;
+mod pairing;
 mod program;
 mod survival;

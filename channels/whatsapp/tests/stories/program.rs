@@ -134,7 +134,12 @@ impl Program {
 
     /// Hears it for a while, for words that must not come.
     pub async fn listens(&mut self) {
-        let end = tokio::time::Instant::now() + Duration::from_millis(1500);
+        self.listens_for(Duration::from_millis(1500)).await;
+    }
+
+    /// The same, for so long.
+    pub async fn listens_for(&mut self, long: Duration) {
+        let end = tokio::time::Instant::now() + long;
         while let Ok(line) = tokio::time::timeout_at(end, self.stdout.next_line()).await {
             let line = line.unwrap().unwrap_or_else(|| panic!("it ended; it said {:#?}", self.said));
             self.said.push(serde_json::from_str(&line).unwrap());

@@ -89,6 +89,11 @@ impl Zeta {
 
     /// The same, with a point at which the server dies.
     fn start_with(&self, failpoint: &str) -> Terminal {
+        self.start_in(100, failpoint)
+    }
+
+    /// The same in a terminal of so many columns.
+    fn start_in(&self, columns: u16, failpoint: &str) -> Terminal {
         let (base_url, home) = (self.model.base_url(), self.home.to_str().unwrap());
         let settings = [
             ("LEVEL3_FAILPOINT", failpoint),
@@ -98,7 +103,8 @@ impl Zeta {
             ("LLM_MODEL", "scripted"),
             ("DISPLAY", &*self.display.name),
         ];
-        Terminal::run(&format!("{} operator", binary("level3").display()), self.home.parent().unwrap(), &settings)
+        let command = format!("{} operator", binary("level3").display());
+        Terminal::run_in(columns, &command, self.home.parent().unwrap(), &settings)
     }
 
     /// Starts it for the first time, agrees, and scans its code.
@@ -196,6 +202,27 @@ async fn an_order_is_one_task_and_its_answer_goes_once_if_level3_dies_and_if_the
     soon("the question", || owner.texts().iter().any(|text| text.contains("CONFIRMAR"))).await;
     assert_eq!(owner.texts().iter().filter(|text| *text == "It is Friday.").count(), 2, "{:?}", owner.texts());
     assert_eq!(zeta.states(), ["AWAITING_CONFIRMATION", "COMPLETED", "COMPLETED"]);
+    assert_eq!(terminal.interrupts().await.code(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn in_a_terminal_too_narrow_for_the_code_an_operator_is_linked_by_the_pairing_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let mock = Mock::start().await;
+    let zeta = Zeta::new(folder.path(), &mock).await;
+    let path = zeta.home.join("config.json");
+    let mut config: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    config["account"] = json!(format!("+{OURS}"));
+    std::fs::write(path, config.to_string()).unwrap();
+
+    let mut terminal = zeta.start_in(40, "");
+    terminal.prints("Type `yes`").await;
+    terminal.types("yes\n").await;
+    mock.types(OURS, &terminal.reads_code().await, 1).await;
+    terminal.prints(&format!("The channel is online as +{OURS}")).await;
+    let owner = Contact::paired(&mock).await;
+    owner.say("what day is it?").await;
+    owner.hears_text("It is Friday.").await;
     assert_eq!(terminal.interrupts().await.code(), Some(0));
 }
 

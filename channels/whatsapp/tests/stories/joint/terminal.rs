@@ -24,10 +24,15 @@ pub struct Terminal {
 impl Terminal {
     /// Runs a command in a terminal of 100 columns, in this folder and with these settings alone.
     pub fn run(command: &str, folder: &Path, settings: &[(&str, &str)]) -> Self {
+        Self::run_in(100, command, folder, settings)
+    }
+
+    /// The same in a terminal of so many columns.
+    pub fn run_in(columns: u16, command: &str, folder: &Path, settings: &[(&str, &str)]) -> Self {
         let mut terminal = Command::new("script");
         // Kept for the document, if somebody wants it.
         let kept = std::env::var("LEVEL3_TYPESCRIPT").unwrap_or_else(|_| "/dev/null".to_owned());
-        terminal.args(["-qefac", &format!("stty cols 100 rows 60; exec {command}"), &kept]);
+        terminal.args(["-qefac", &format!("stty cols {columns} rows 60; exec {command}"), &kept]);
         terminal.env_clear().env("PATH", std::env::var("PATH").unwrap_or_default()).env("SHELL", "/bin/sh");
         terminal.env("TERM", "xterm").env("HOME", folder).envs(settings.iter().copied()).current_dir(folder);
         terminal.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
@@ -74,6 +79,17 @@ impl Terminal {
         code.unwrap()
     }
 
+    /// Waits for a pairing code, and reads it.
+    pub async fn reads_code(&self) -> String {
+        let mut code = None;
+        let shown = comes(|| {
+            code = pairing_code(&self.text());
+            code.is_some()
+        });
+        assert!(shown.await, "no pairing code:\n{}", self.text());
+        code.unwrap()
+    }
+
     /// Presses Ctrl-C, and waits for the end.
     pub async fn interrupts(mut self) -> ExitStatus {
         self.types("\u{3}").await;
@@ -85,6 +101,13 @@ impl Terminal {
         let ended = tokio::time::timeout(PATIENCE, self.child.wait()).await;
         ended.unwrap_or_else(|_| panic!("it does not end:\n{}", self.text())).unwrap()
     }
+}
+
+/// The pairing code in a text, if it is there whole.
+fn pairing_code(text: &str) -> Option<String> {
+    let (_, after) = text.split_once("and then this code:\n")?;
+    let (line, _) = after.split_once('\n')?;
+    Some(line.trim().to_owned())
 }
 
 /// The dark modules of the last code in a text, row by row; nothing if it is not there whole.

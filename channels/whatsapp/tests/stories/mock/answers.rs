@@ -28,10 +28,6 @@ impl Mock {
                         .build(),
                 ]
             }
-            "md" if node.get_optional_child("link_code_companion_reg").is_some() => {
-                let found = NodeBuilder::new("link_code_pairing_ref").bytes(b"mock-pairing".to_vec()).build();
-                vec![NodeBuilder::new("link_code_companion_reg").attr("stage", "companion_hello").children([found]).build()]
-            }
             "abt" => vec![NodeBuilder::new("props").build()],
             "blocklist" => vec![NodeBuilder::new("list").build()],
             "privacy" => vec![NodeBuilder::new("privacy").build()],

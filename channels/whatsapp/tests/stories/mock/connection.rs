@@ -104,6 +104,10 @@ impl Mock {
             }
             return;
         }
+        if let Some(said) = node.get_optional_child("link_code_companion_reg") {
+            self.link_by_code(to_client, node, said);
+            return;
+        }
         let answer = NodeBuilder::new("iq")
             .attrs([("from", SERVER.to_owned()), ("id", attr(node, "id")), ("type", "result".to_owned())])
             .children(self.answer(device, node))

@@ -1,8 +1,10 @@
-//! A WhatsApp Web server for the stories, on loopback: Noise XX and IK as the responder, pairing by a phone that is handed the QR text, login,
-//! the queries that a client makes when it starts, prekeys, messages between clients, an offline queue, refusals, and a server for files. It
-//! knows nothing of Signal: it stores bundles and passes envelopes on, as the real one does, and the peer in a story is a real client too.
+//! A WhatsApp Web server for the stories, on loopback: Noise XX and IK as the responder, pairing by a phone that is handed the QR text or on which
+//! the pairing code is typed, login, the queries that a client makes when it starts, prekeys, messages between clients, an offline queue, refusals,
+//! and a server for files. It knows nothing of Signal: it stores bundles and passes envelopes on, as the real one does, and the peer in a story is a
+//! real client too.
 
 mod answers;
+mod code;
 mod connection;
 mod media;
 mod nodes;
@@ -42,13 +44,15 @@ type Failure = Vec<(&'static str, String)>;
 
 #[derive(Default)]
 struct State {
-    /// By `number:device`, as the other maps but `pairing` and those that say otherwise.
+    /// By `number:device`, as the other maps but those that say otherwise.
     bundles: HashMap<String, Bundle>,
     online: HashMap<String, Socket>,
     /// Messages that a device has not acknowledged yet.
     waiting: HashMap<String, Vec<Node>>,
     /// The sockets of devices that show a QR code, by their public key.
     pairing: HashMap<[u8; 32], Socket>,
+    /// The devices that show a pairing code, by the number of the account that is to type it.
+    offers: HashMap<String, code::Offer>,
     failures: HashMap<String, Failure>,
     /// Numbers to whom nothing can be sent, with the code of the refusal.
     refuses: HashMap<String, String>,

@@ -1,4 +1,4 @@
-//! The phone that scans a QR code: it signs the device's identity for the account.
+//! The phone that links a device: it signs the device's identity for the account. Here it scans a QR code, in `code` a code is typed on it.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -19,15 +19,15 @@ impl Mock {
         assert_eq!(parts.len(), 5, "a QR text has five fields: {qr}");
         let decode = |text: &str| BASE64_STANDARD.decode(text).unwrap();
         let (noise, identity, secret) = (array(&decode(parts[1])), array(&decode(parts[2])), decode(parts[3]));
-        let node = paired(&sealed(&signed(&identity, device), &secret), number, device);
+        let account = KeyPair::generate(&mut rand::rng());
+        let node = paired(&sealed(&signed(&account, &identity, device), &secret), number, device);
         let state = self.state();
         state.pairing.get(&noise).expect("the device that shows this code").send(node).unwrap();
     }
 }
 
 /// The device's identity, signed by the account.
-fn signed(identity: &[u8; 32], device: u16) -> Vec<u8> {
-    let account = KeyPair::generate(&mut rand::rng());
+pub fn signed(account: &KeyPair, identity: &[u8; 32], device: u16) -> Vec<u8> {
     let details = wa::ADVDeviceIdentity {
         raw_id: Some(1),
         timestamp: Some(1_750_000_000),
@@ -47,7 +47,7 @@ fn signed(identity: &[u8; 32], device: u16) -> Vec<u8> {
 }
 
 /// The same with the proof that the phone has seen the code.
-fn sealed(signed: &[u8], secret: &[u8]) -> Vec<u8> {
+pub fn sealed(signed: &[u8], secret: &[u8]) -> Vec<u8> {
     let mut mac = <Hmac<sha2::Sha256> as KeyInit>::new_from_slice(secret).unwrap();
     mac.update(signed);
     wa::ADVSignedDeviceIdentityHMAC {
@@ -58,7 +58,8 @@ fn sealed(signed: &[u8], secret: &[u8]) -> Vec<u8> {
     .encode_to_vec()
 }
 
-fn paired(identity: &[u8], number: &str, device: u16) -> Node {
+/// The server's word that a device is linked.
+pub fn paired(identity: &[u8], number: &str, device: u16) -> Node {
     let names = NodeBuilder::new("device")
         .attr("jid", jid(&format!("{number}:{device}@{SERVER}")))
         .attr("lid", jid(&format!("9{number}:{device}@lid")))
