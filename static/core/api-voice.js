@@ -30,8 +30,8 @@ export function speechApi(fetch = (...all) => globalThis.fetch(...all)) {
     throw Object.assign(new Error(answer?.error || words.failed.refused(response.status)), { status: response.status });
   }
   return {
-    /** The words in a WAV file: `{ text }`. */
-    transcribe: async (wav) => (await post("/api/voice/transcriptions", "audio/wav", wav)).json(),
+    /** The words in a WAV file: `{ text }`. `lang` is the tag of the language that is spoken in it. */
+    transcribe: async (wav, lang) => (await post(`/api/voice/transcriptions?lang=${encodeURIComponent(lang)}`, "audio/wav", wav)).json(),
     /** The bytes of a WAV file that says `text`. */
     speak: async (text, signal) => (await post("/api/voice/speech", "application/json", JSON.stringify({ text }), signal)).arrayBuffer(),
   };

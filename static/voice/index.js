@@ -4,6 +4,7 @@ import { callAddress, speechApi, voiceApi } from "../core/api-voice.js";
 import { addressOf } from "../core/address.js";
 import { set, setting } from "../core/settings.js";
 import { styles } from "../core/styles.js";
+import { language, words } from "../core/words.js";
 import { toast } from "../ui/toast.js";
 import { askConsent, askTakeOver, openVoiceUpgrade } from "./asks.js";
 import { createCalls } from "./call.js";
@@ -36,8 +37,9 @@ function make({ session, announce, isMember }) {
   const api = voiceApi(session.api.ask);
   const speech = speechApi();
   const panels = new Set();
+  const spoken = { ...said, noModel: language === "en" ? undefined : words.banners.model.first };
   const others = globalThis.BroadcastChannel ? new BroadcastChannel("level3.voice") : undefined;
-  const calls = createCalls({ api, store: session.store, follow: (id) => session.follow(id), send: session.send, makeService: ({ adapter, where, room, lang: tag }) => createVoiceService({ lang: tag, adapter, where, room, speech: { ...speech, servers } }), said, lang, told });
+  const calls = createCalls({ api, store: session.store, follow: (id) => session.follow(id), send: session.send, makeService: ({ adapter, where, room, lang: tag }) => createVoiceService({ lang: tag, adapter, where, room, speech: { ...speech, servers } }), said: spoken, lang, told });
   const hangUp = () => calls.end();
   const back = () => (location.hash = addressOf("assistant", "law"));
   const indicator = createIndicator({ back, end: hangUp, mute: calls.setMuted });

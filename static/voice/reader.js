@@ -88,6 +88,9 @@ export function createReader({ lang, said, say, drop, does, from }) {
     for (const sentence of sentencesOf(text, lang, said)) say(sentence);
   };
 
+  /** The reason of a failure. It is the server's and in English; of a model that fails a page in another language has words of its own. */
+  const reasonOf = ({ model }, { at, content }) => (model.fails && model.seq === at && said.noModel) || content;
+
   /** The `seq` from which on the model knows what was said behind `since`; nothing while it does not. */
   function answeredFrom(state, since) {
     let from;
@@ -125,7 +128,7 @@ export function createReader({ lang, said, say, drop, does, from }) {
       if (known.has(key) || item.at <= from || isOrder(state, item.turn)) continue;
       if (item.kind === "assistant" && hushed.has(item.turn)) continue;
       if (item.kind === "assistant") recorded(item);
-      else if (item.kind === "error") sayAll(item.content);
+      else if (item.kind === "error") sayAll(reasonOf(state, item));
       else if (item.kind === "tool") does(item.name);
       else continue;
       known.add(key);

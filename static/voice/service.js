@@ -36,7 +36,7 @@ export const installLocally = (lang, from = globalThis) => recognition(from).ins
  * nothing. `onTranscript({ text, isFinal, confidence, isOver })`, `onResponse(text, aloud)`, `onFunctionCall(name)`, `onInterrupt()`,
  * `onOpen(isOpen)` (somebody speaks whose words are not known yet), `onSound(isHeard)`, `onLevel(level)`, `onError(code, message)` and
  * `onStateChange(state)` take a listener each; the states are those of `docs/states.md`. `speech` has
- * `transcribe(wav)` and `speak(text, signal)`, and `servers`; `room` is that of a call by Vapi. A voice that `carries` the words itself sends and
+ * `transcribe(wav, lang)` and `speak(text, signal)`, and `servers`; `room` is that of a call by Vapi. A voice that `carries` the words itself sends and
  * speaks them without the page.
  */
 export function createVoiceService({ lang, adapter, where, room, speech, load = loadDaily, from = globalThis, clock = globalThis }) {
@@ -76,7 +76,7 @@ export function createVoiceService({ lang, adapter, where, room, speech, load = 
     : createSpeaker({ synth: from.speechSynthesis, Utterance: from.SpeechSynthesisUtterance, lang, clock, ...spoken });
   const ears =
     adapter === "own"
-      ? createListener({ transcribe: speech.transcribe, isSpeaking: mouth.isSpeaking, ...told, onLevel: (level) => tell("level", level), onInterrupt: () => tell("interrupt"), onOpen: (isOpen) => tell("open", isOpen) })
+      ? createListener({ transcribe: (wav) => speech.transcribe(wav, lang), isSpeaking: mouth.isSpeaking, ...told, onLevel: (level) => tell("level", level), onInterrupt: () => tell("interrupt"), onOpen: (isOpen) => tell("open", isOpen) })
       : createEars({ Recognition: recognition(from), lang, local: where === "device", clock, ...told });
   return {
     ...telling,

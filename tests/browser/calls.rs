@@ -1,14 +1,19 @@
-//! Calls with Law at their edges: a page that dies, a second tab, a person who falls into Law's word, and each state by axe-core and the keyboard.
+//! Calls with Law at their edges: a page that dies, a server that is killed, the end of the minutes, a second tab, a person who falls into Law's
+//! word, and each state by axe-core and the keyboard.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use level3::domain::CallRequest;
-use serde_json::json;
+use reqwest::Method;
+use serde_json::{Value, json};
+use sqlx::Executor;
 use tokio::sync::Notify;
 
 use crate::driver::Page;
+use crate::support::api::{ask, ask_at};
 use crate::support::people::{PASSWORD, Person};
-use crate::support::{Reply, TestApp, text};
+use crate::support::{Reply, Server, TestApp, reserved_port, text};
 use crate::voice::{PUT_IN, calls, says, spoke};
 
 const OPEN: &str = "SELECT count(*) FROM voice_calls WHERE ended_at IS NULL";
@@ -44,18 +49,28 @@ async fn enters(page: &Page, css: &str) {
     panic!("`{css}` is not found with Tab");
 }
 
+/// A word of another tab has the page beat at once.
+async fn beats(page: &Page) {
+    page.run("new BroadcastChannel('level3.voice').postMessage('look')").await;
+}
+
+/// Waits until the server says this of the person's `line`; gives all that it says.
+async fn line(page: &Page, wanted: &str) -> Value {
+    let wait = "return new Promise(done => { const look = async () => {
+        const line = await fetch('/api/voice').then(answer => answer.json()).catch(() => ({}));
+        if (WANTED) done(line); else setTimeout(look, 50); }; look(); })";
+    page.run(&wait.replace("WANTED", wanted)).await
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_that_dies_in_a_call_costs_no_second_behind_its_last_beat() {
     let app = TestApp::tour().await;
     let Some(page) = Page::open(&app).await else { return };
     calls(&page).await;
     app.advance(20);
-    // A word of another tab has the page beat at once.
-    page.run("new BroadcastChannel('level3.voice').postMessage('look')").await;
+    beats(&page).await;
     app.until(SECONDS, 20).await;
-    // It dies without a word: nothing of it goes out any more.
-    page.run("window.fetch = () => new Promise(() => undefined)").await;
-    page.close().await;
+    page.crash().await;
     app.advance(29);
     assert_eq!(app.count(OPEN).await, 1, "it may be back");
     app.advance(1);
@@ -63,6 +78,95 @@ async fn a_page_that_dies_in_a_call_costs_no_second_behind_its_last_beat() {
     let at_beat = "SELECT count(*) FROM voice_calls WHERE reason = 'silent' AND ended_at = beat_at";
     assert_eq!((app.count(at_beat).await, app.count(SECONDS).await), (1, 20));
     app.check_replay().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tab_that_is_closed_hangs_up() {
+    let app = TestApp::tour().await;
+    let Some(page) = Page::open(&app).await else { return };
+    // A browser that loses its last tab ends.
+    let [first, second] = page.second(app.address()).await;
+    page.show(&first).await;
+    calls(&page).await;
+    app.advance(7);
+    page.close_tab().await;
+    // No time passes: nothing but the page's own word ends the call.
+    app.until(OPEN, 0).await;
+    assert_eq!(app.count("SELECT count(*) FROM voice_calls WHERE reason = 'hung_up'").await, 1);
+    assert_eq!(app.count(SECONDS).await, 7);
+    page.show(&second).await;
+    page.close().await;
+    app.check_replay().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_goes_on_behind_kill_9_and_its_question_is_answered_by_voice() {
+    const NOBODY: &str = "http://127.0.0.1:9";
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    // The page looks for the server where it was.
+    let (_port, address) = reserved_port();
+    let listen = address.to_string();
+    // The tour plays Law.
+    let nobody = ["OLLAMA_BASE_URL", "LMSTUDIO_BASE_URL", "LLAMACPP_BASE_URL"].map(|name| (name, NOBODY));
+    let settings = [&[("LEVEL3_LISTEN", &*listen)][..], &nobody[..]].concat();
+    let server = Server::start(&data, &settings).await;
+    let Some(page) = Page::open_at(server.address).await else { return };
+    calls(&page).await;
+    let connected = Instant::now();
+    let before = line(&page, "line.call?.state === 'active'").await["call"]["call"].clone();
+    says(&page, "add buy milk").await;
+    page.see("[data-testid=question]", "buy milk").await;
+    let until_kill = connected.elapsed();
+    server.kill().await;
+    page.find("[data-testid=connection]:not([data-state=connected])").await;
+
+    let server = Server::start(&data, &settings).await;
+    page.find("[data-testid=connection][data-state=connected]").await;
+    beats(&page).await;
+    // The call goes on, or it was silent for too long and the page has begun another one, once.
+    let call = line(&page, "line.call?.state === 'active'").await["call"]["call"].clone();
+    let again = Instant::now();
+    page.see(STATE, "Law").await;
+    says(&page, "go ahead").await;
+    page.see(".todos l3-todo", "buy milk").await;
+    let (_, listed) = ask_at(&format!("http://{address}/api/approvals"), Method::GET, None).await;
+    let made = |approval: &&Value| approval["shown"]["tool"] == "createTask";
+    let milk = listed["approvals"].as_array().unwrap().iter().find(made).unwrap();
+    assert_eq!((&milk["state"], &milk["channel"]), (&json!("approved"), &json!("voice")), "{milk}");
+    page.click("[data-testid=voice-end]").await;
+    page.see(STATE, "Call ended").await;
+    let over = line(&page, "line.call === null").await;
+    let counted = Duration::from_secs(3600 - over["seconds_left"].as_u64().unwrap());
+    let talked = if call == before { connected.elapsed() } else { until_kill + again.elapsed() };
+    assert!(counted.abs_diff(talked) <= Duration::from_secs(10), "{counted:?} of {talked:?}");
+    page.close().await;
+    assert_eq!(server.terminate().await, Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_half_minute_is_told_its_end_is_spoken_and_the_next_call_is_refused() {
+    const USED_UP: &str = "You've used your voice minutes for this month.";
+    let app = TestApp::tour().await;
+    let Some(page) = Page::open(&app).await else { return };
+    app.rewrites("an earlier call of 59 minutes and a half is made up");
+    let (_, earlier) = ask(&app, Method::POST, "/api/voice/calls", Some(json!({"adapter": "browser"}))).await;
+    ask(&app, Method::DELETE, &format!("/api/voice/calls/{}", earlier["call"]), None).await;
+    let used = format!("INSERT INTO voice_seconds VALUES ({}, 1, '2026-11', 3570)", earlier["call"]);
+    app.behind().await.execute(sqlx::AssertSqlSafe(used)).await.unwrap();
+    calls(&page).await;
+    spoke(&page, "30 seconds of voice are left for this month.").await;
+    app.advance(30);
+    beats(&page).await;
+    spoke(&page, USED_UP).await;
+    page.see(STATE, USED_UP).await;
+    assert_eq!(page.run("return window.ears.some(({ isOn }) => isOn)").await, json!(false));
+    assert_eq!(app.count("SELECT count(*) FROM voice_calls WHERE reason = 'minutes'").await, 1);
+    assert_eq!(app.count(SECONDS).await, 3600);
+    page.click("[data-testid=voice-call]").await;
+    page.see(".toast", USED_UP).await;
+    assert_eq!(app.count("SELECT count(*) FROM voice_calls").await, 2, "the next call is none");
+    page.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

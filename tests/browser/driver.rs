@@ -189,6 +189,17 @@ impl Page {
         self.client.switch_to_window(tab.clone()).await.unwrap();
     }
 
+    /// Closes the tab that is shown, as a person does: its page may say goodbye. Another one has to be shown then.
+    pub async fn close_tab(&self) {
+        self.client.close_window().await.unwrap();
+    }
+
+    /// Kills the process of the tab that is shown: its page says nothing any more. The driver ends the browser then.
+    pub async fn crash(self) {
+        self.client.goto("chrome://crash").await.expect_err("the tab is gone");
+        self.client.close().await.ok();
+    }
+
     pub async fn reload(&self) {
         self.client.refresh().await.unwrap();
     }

@@ -69,6 +69,13 @@ async fn a_task_is_made_by_talking_and_the_audit_says_voice() {
     assert_eq!(app.count("SELECT count(*) FROM approvals WHERE channel = 'voice' AND state = 'approved'").await, 1);
     spoke(&page, "Created the task “buy milk”").await;
 
+    // Words that are typed in a call are answered aloud, too.
+    page.find(".talking [data-testid=composer]").await.send_keys("list").await.unwrap();
+    page.click(".talking [data-testid=send]").await;
+    spoke(&page, "You have 1 active task").await;
+    page.see(".talking [data-testid=message-assistant][data-final=true]", "You have 1 active task").await;
+    page.run("window.spoken = []").await;
+
     // Elsewhere in the page the call goes on, above the focus timer.
     says(&page, "timer 25 minutes").await;
     page.find("l3-dock l3-timer").await;
@@ -115,8 +122,7 @@ async fn a_microphone_that_is_denied_is_explained_and_the_call_goes_on_once_it_i
     assert_eq!(app.count("SELECT count(*) FROM voice_calls").await, 0);
     page.run("window.permission.state = 'granted'; window.permission.onchange()").await;
     page.see("[data-testid=voice-state]", "Law listens").await;
-    // Closing the tab ends it.
-    page.run("dispatchEvent(new Event('pagehide'))").await;
+    page.click("[data-testid=voice-end]").await;
     app.until("SELECT count(*) FROM voice_calls WHERE ended_at IS NULL", 0).await;
     page.close().await;
     app.check_replay().await;

@@ -99,6 +99,23 @@ async fn speech_becomes_words_and_words_speech_in_the_form_that_servers_read() {
 }
 
 #[tokio::test]
+async fn the_server_that_hears_is_told_the_persons_language_if_it_knows_its_name() {
+    let (app, peer) = with_servers(&[]).await;
+    let call = calls(&app).await;
+    for (lang, named) in [("?lang=pt-BR", Some("pt")), ("?lang=nb", Some("no")), ("?lang=tlh", None), ("", None)] {
+        peer.will_answer(200, "application/json", r#"{"text": "Adicione leite."}"#);
+        let url = format!("http://{}/api/voice/transcriptions{lang}", app.address());
+        let sent = api::client().post(url).header("content-type", "audio/wav").body(wav(10)).send().await.unwrap();
+        assert_eq!(sent.status().as_u16(), 200, "{lang}");
+        let asked = peer.arrived().pop().unwrap().body;
+        let field = named.map(|named| format!("name=\"language\"\r\n\r\n{named}\r\n"));
+        assert!(field.map_or(!asked.contains("\"language\""), |field| asked.contains(&field)), "{lang}");
+    }
+    hangs_up(&app, call).await;
+    app.check_replay().await;
+}
+
+#[tokio::test]
 async fn pipers_server_is_asked_in_its_own_form() {
     let peer = Peer::start().await;
     let url = peer.host();

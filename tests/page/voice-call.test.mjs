@@ -24,7 +24,7 @@ function bell() {
 }
 
 /** A call that is connected, at a server that the test plays. */
-async function connected({ lang = "en-US", adapter = "browser", ...answers } = {}) {
+async function connected({ lang = "en-US", adapter = "browser", words = said, ...answers } = {}) {
   const store = createStore({ initial: initialWorkspace(), reducer: reduceWorkspace, schedule: (tell) => tell() });
   const asked = [];
   const sent = [];
@@ -60,7 +60,7 @@ async function connected({ lang = "en-US", adapter = "browser", ...answers } = {
   }
   const frame = (type, fields) => store.dispatch({ type, conversation: LAW, seq: (seq += 1), at: "2026-11-28T08:00:00Z", ...fields });
   const views = [];
-  const calls = createCalls({ api, store, follow: async (id) => store.dispatch({ type: "@follow", conversation: id, after: 0 }), send: (message) => sent.push(message), makeService, said, lang: () => lang, told: (view) => views.push(view), clock });
+  const calls = createCalls({ api, store, follow: async (id) => store.dispatch({ type: "@follow", conversation: id, after: 0 }), send: (message) => sent.push(message), makeService, said: words, lang: () => lang, told: (view) => views.push(view), clock });
   store.dispatch(hello);
   store.dispatch({ type: "@connection", status: "connected", failures: 0, retryAt: null });
   const begin = calls.begin({ adapter, where: "device" });
@@ -395,6 +395,16 @@ test("a_turn_that_fails_is_said_aloud_and_so_is_a_message_that_was_not_taken", a
   queued(1);
   frame("error", { turn: 1, content: "Please wait a moment", failure: "model" });
   assert.deepEqual(spoken, ["Please wait a moment"]);
+});
+
+test("of_a_model_that_fails_a_page_in_another_language_says_its_own_words", async () => {
+  const noModel = (await load("words/pt.js")).default.banners.model.first;
+  const { spoken, frame, queued } = await connected({ words: { ...said, noModel } });
+  queued(1);
+  frame("error", { turn: 1, content: "Please wait a moment", failure: "model" });
+  queued(2);
+  frame("error", { turn: 2, content: "There are no steps left.", failure: "limit" });
+  assert.deepEqual(spoken, [noModel, "There are no steps left."]);
 });
 
 test("the_last_minute_is_said_once_and_the_end_in_the_servers_words", async () => {

@@ -334,9 +334,9 @@ test("the_page_takes_what_the_person_chose_else_a_server_else_the_browser", asyn
 test("a_refusal_of_the_server_is_a_sentence", async () => {
   const asked = [];
   const answer = (ok, status, body) => async (path, options) => (asked.push([path, options.headers["content-type"]]), { ok, status, json: async () => body, arrayBuffer: async () => "sound" });
-  assert.deepEqual(await speechApi(answer(true, 200, { text: "hi" })).transcribe("wav"), { text: "hi" });
+  assert.deepEqual(await speechApi(answer(true, 200, { text: "hi" })).transcribe("wav", "pt-BR"), { text: "hi" });
   assert.equal(await speechApi(answer(true, 200)).speak("hi"), "sound");
-  assert.deepEqual(asked, [["/api/voice/transcriptions", "audio/wav"], ["/api/voice/speech", "application/json"]]);
+  assert.deepEqual(asked, [["/api/voice/transcriptions?lang=pt-BR", "audio/wav"], ["/api/voice/speech", "application/json"]]);
   await assert.rejects(speechApi(answer(false, 504, { error: "It is silent." })).speak("hi"), { message: "It is silent.", status: 504 });
-  await assert.rejects(speechApi(async () => { throw new TypeError("failed"); }).transcribe("wav"), (error) => !/failed/.test(error.message) && error.message.length > 10);
+  await assert.rejects(speechApi(async () => { throw new TypeError("failed"); }).transcribe("wav", "en-US"), (error) => !/failed/.test(error.message) && error.message.length > 10);
 });

@@ -1,6 +1,7 @@
 // Calls with Law: text cut into sentences that can be spoken, ears that are started again, a mouth that falls silent, and the call itself.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
@@ -131,6 +132,25 @@ test("the_states_of_a_call_are_those_of_the_document", () => {
   assert.equal(sentenceOf({ state: "active", doing: "createTask", speaking: "Done" }, said), said.speaks);
   assert.equal(sentenceOf({ state: "idle", ended: "Call ended" }, said), "Call ended");
   assert.equal(sentenceOf({ state: "idle", ended: "Call ended", elsewhere: { call: 2 } }, said), said.elsewhere);
+});
+
+test("whatever_comes_a_call_of_the_page_goes_the_ways_that_are_drawn", () => {
+  const [, drawn] = readFileSync(new URL("../../docs/states.md", import.meta.url), "utf8").split("\nvoice_calls\n");
+  const rows = [...drawn.split("```")[0].matchAll(/^ {2}(\w+) +(\w+) +→ (\w+)/gm)];
+  // A call that broke is begun again or left; to the server that is another one.
+  const ways = new Map([...rows.map(([, from, input, to]) => [`${from} ${input}`, to]), ["error call", "connecting"], ["error end", "idle"]]);
+  assert.equal(ways.size, 9);
+  const inputs = ["call", "beat", "end", "fail"];
+  for (let seed = 1; seed <= 200; seed += 1) {
+    const next = randomly(seed);
+    let state = "idle";
+    for (let step = 0; step < 40; step += 1) {
+      const input = inputs[next(inputs.length)];
+      const to = nextState(state, input);
+      assert.equal(to, ways.get(`${state} ${input}`), `seed ${seed}: ${state} ${input}`);
+      state = to ?? state;
+    }
+  }
 });
 
 /** A clock that goes when it is told to. */

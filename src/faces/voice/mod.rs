@@ -2,6 +2,7 @@
 
 mod error;
 mod form;
+mod language;
 mod trial;
 mod vapi;
 mod wav;
@@ -85,13 +86,16 @@ impl SpeechServers {
         wav::is_wav(bytes)
     }
 
-    /// The words in a WAV file; empty if there are none.
+    /// The words in a WAV file; empty if there are none. `tag` is that of the language that is spoken, such as `pt-BR`, or empty.
     ///
     /// # Errors
     /// [`SpeechError`].
-    pub async fn words(&self, sound: &[u8]) -> Result<String, SpeechError> {
+    pub async fn words(&self, sound: &[u8], tag: &str) -> Result<String, SpeechError> {
         let server = self.settings.hears.as_ref().ok_or(SpeechError::NotSet("VOICE_STT_URL"))?;
-        let form = Form::new(self.token()).wav("file", sound).field("model", &server.model).field("response_format", "json");
+        let mut form = Form::new(self.token()).wav("file", sound).field("model", &server.model).field("response_format", "json");
+        if let Some(language) = language::named(tag) {
+            form = form.field("language", language);
+        }
         let (kind, body) = form.done();
         let answer = self.asked(STT, server, kind, body).await?;
         let read: Option<Value> = serde_json::from_slice(&answer.body).ok();

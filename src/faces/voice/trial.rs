@@ -5,6 +5,8 @@ use crate::wire::api::TriedSpeech;
 
 /// The sentence.
 const SENTENCE: &str = "Hello, this is Law.";
+/// Its language.
+const LANGUAGE: &str = "en";
 /// Words for the two servers.
 pub const SPEECH_SERVERS: [&str; 2] = ["words to speech", "speech to words"];
 const SPEAKS: &str = SPEECH_SERVERS[0];
@@ -40,12 +42,12 @@ impl SpeechServers {
         let Some(spoken) = spoken else {
             // Nobody spoke, so half a second of silence is all there is to be heard.
             let silence = wav::file(&[0; 8000], wav::RATE);
-            return match self.words(&silence).await {
+            return match self.words(&silence, LANGUAGE).await {
                 Ok(_) => well(HEARS, format!("{at} answers; without a sentence to hear, only silence was sent")),
                 Err(error) => unwell(HEARS, error.to_string()),
             };
         };
-        match self.words(&spoken).await {
+        match self.words(&spoken, LANGUAGE).await {
             Ok(words) if words.is_empty() => {
                 unwell(HEARS, format!("{at} heard nothing in a spoken sentence: look at its model and its language"))
             }

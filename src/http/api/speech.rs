@@ -4,8 +4,9 @@ use axum::Json;
 use axum::extract::Request;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
 
-use super::reply::{ApiRefusal, Body, Reply, bytes};
+use super::reply::{ApiRefusal, Body, QueryString, Reply, bytes};
 use crate::domain::voice::VoiceAdapter;
 use crate::faces::voice::{MOST_SPEECH, MOST_TEXT, SpeechError, SpeechServers};
 use crate::http::visitor::{Owner, Visitor};
@@ -15,8 +16,20 @@ use crate::wire::api::{SpeechTrial, SpokenText, Transcription, VoiceLine};
 /// The type of a WAV file, as browsers and others write it.
 const WAV: [&str; 4] = ["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"];
 
+/// The page's word on a sound.
+#[derive(Deserialize)]
+pub(super) struct HeardSound {
+    /// The tag of the person's language; the server finds it out when absent.
+    #[serde(default)]
+    lang: String,
+}
+
 /// The words of a person who is in a call.
-pub(super) async fn transcribe(visitor: Visitor, request: Request) -> Result<Response, ApiRefusal> {
+pub(super) async fn transcribe(
+    visitor: Visitor,
+    QueryString(HeardSound { lang }): QueryString<HeardSound>,
+    request: Request,
+) -> Result<Response, ApiRefusal> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if !WAV.contains(&&*kind) {
@@ -35,7 +48,7 @@ pub(super) async fn transcribe(visitor: Visitor, request: Request) -> Result<Res
     }
     // Minutes count between beats. A client that only sends sound, or whose first beat got lost, beats by it.
     visitor.theirs().beat_call(call, visitor.now()).await?;
-    let text = visitor.speech().words(&sound).await?;
+    let text = visitor.speech().words(&sound, &lang).await?;
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(Transcription { text })).into_response())
 }
 
