@@ -38,7 +38,7 @@ impl CountedMessage {
     }
 }
 
-/// The images that came with messages.
+/// The images that came with messages, and the pictures that calls took.
 pub(super) static ATTACHMENTS: Table = Table {
     unsaid: &["bytes", "created_at"],
     instead: &[("size", "octet_length(bytes)"), ("bytes_sha256", "encode(sha256(bytes), 'hex')")],
@@ -60,7 +60,7 @@ pub(super) fn steered(message: MessageId) -> String {
     format!("steered/{message}")
 }
 
-/// The rows of the images that came with a message. The bytes are in no event; their sha256 is.
+/// The rows of the images of a message. The bytes are in no event; their sha256 is.
 pub(super) fn attachments(images: &[Image]) -> impl Iterator<Item = Change> {
     images.iter().map(|Image { sha256, media_type, size }| {
         let row = json!({ "sha256": sha256, "media_type": media_type, "size": size, "bytes_sha256": sha256 });

@@ -38,7 +38,7 @@ pub use capability::{CapabilityChanged, CapabilityInstalled};
 pub use fact::LogLine;
 pub use message::CountedMessage;
 pub use operation::OperationRecorded;
-pub use operator::GlobalContextChanged;
+pub use operator::{GlobalContextChanged, ScreenPictured};
 pub use relay::{DeliveryChanged, InstanceMade, InstanceMoved, RelayMessageKept, RepliesShown};
 pub use rows::{Change, Table};
 pub use steering::{SteeringShown, TurnSteered};
@@ -166,6 +166,7 @@ events! {
     RepliesShown = "replies_shown" about turn,
     DeliveryChanged = "delivery_changed",
     GlobalContextChanged = "global_context_changed",
+    ScreenPictured = "screen_pictured" about turn call,
     CampaignChanged = "campaign_changed",
     CampaignTaskChanged = "campaign_task_changed",
     LeadsKept = "leads_kept",

@@ -10,7 +10,7 @@ use super::lease::LockedTurn;
 use super::transition::{Doubt, EventRow, die_after, records, to_its_end};
 use super::{Lease, Signals, Store, StoreError, word};
 use crate::domain::relay::RelaySettings;
-use crate::domain::{ApprovalId, ConversationId, Machine, Outcome, ToolCallId, TurnInput, TurnState};
+use crate::domain::{ApprovalId, ConversationId, Image, Machine, Outcome, ToolCallId, TurnInput, TurnState};
 use crate::facts::{Event, EventRecord, ToolCallEnded};
 use crate::governor::Permit;
 use crate::telemetry::Scrubber;
@@ -25,6 +25,8 @@ pub struct Unit {
     pub(super) records: Vec<EventRecord>,
     /// Facts of a campaign that are recorded together with the next ones of it.
     pub(super) ahead: Vec<Event>,
+    /// A picture that a call took; it is kept with the end of the call.
+    pub(super) pictured: Option<(Image, Vec<u8>)>,
     /// False if no turn can be taken up because of it.
     pub(super) wakes: bool,
     /// Done when all is committed and announced, with the number of the last event.
@@ -111,8 +113,8 @@ impl Store {
     /// If the database does not answer.
     pub async fn begin(&self, now: DateTime<Utc>) -> Result<Unit, StoreError> {
         let (signals, scrubber, relay) = (self.signals.clone(), self.scrubber.clone(), self.relay);
-        let (records, ahead) = (Vec::new(), Vec::new());
-        Ok(Unit { tx: self.pool.begin().await?, now, signals, scrubber, relay, records, ahead, wakes: true, then: None })
+        let (tx, records, ahead) = (self.pool.begin().await?, Vec::new(), Vec::new());
+        Ok(Unit { tx, now, signals, scrubber, relay, records, ahead, pictured: None, wakes: true, then: None })
     }
 }
 

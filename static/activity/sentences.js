@@ -39,6 +39,7 @@ const SENTENCES = {
     text: name,
     tone: outcome.account?.uncertain ? "unknown" : outcome.ok ? undefined : "slip",
   }),
+  screen_pictured: () => ({ said: said.pictured }),
   call_undone: ({ rows }) => ({ said: said.undone(rows) }),
   approval_requested: ({ shown }) => ({ said: said.requested, text: (shown?.what ?? []).join(" "), tone: "waits" }),
   approval_decided: ({ state, channel, reason }) => {

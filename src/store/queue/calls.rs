@@ -215,15 +215,16 @@ impl Store {
 }
 
 impl Unit {
-    /// Records the end of a tool call: outcome, message, audit entry, event.
+    /// Records the end of a tool call: outcome, message, audit entry, event, and the picture that it took.
     ///
     /// # Errors
     /// [`StoreError::LostLease`] when the turn is held by another or the call has an outcome
     /// already.
     pub async fn end_call(&mut self, lease: &Lease, end: CallEnd<'_>) -> Result<(), StoreError> {
-        let asked = end.verdict() == "ask";
+        let (asked, call) = (end.verdict() == "ask", end.call());
         let ending = Ending::of(&end, lease, &self.scrubber, (WrittenChanges::default(), None), self.now);
-        self.record_end(ending, asked).await
+        self.record_end(ending, asked).await?;
+        self.keep_pictured(lease, call).await
     }
 
     /// `asked`: an approval is used up with it.

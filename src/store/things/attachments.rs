@@ -1,12 +1,13 @@
-//! The bytes of images that came with messages, and of pictures of campaigns, each kept once.
+//! The bytes of images that came with messages, of pictures of campaigns, and of those of the screen, each kept once.
 
 use std::collections::HashMap;
 
 use serde_json::json;
 use sqlx::query;
 
-use crate::domain::{Image, ImageType};
-use crate::store::{Store, StoreError, Theirs, Unit, word};
+use crate::domain::{Image, ImageType, ToolCallId};
+use crate::facts::ScreenPictured;
+use crate::store::{Lease, Store, StoreError, Theirs, Unit, word};
 
 /// An image on its way in.
 #[derive(Clone, PartialEq, Eq)]
@@ -74,5 +75,20 @@ impl Unit {
             .await?;
         }
         Ok(())
+    }
+
+    /// Has a picture of the screen kept as an attachment of the result of the call that took it. The result is there when the call ends, which
+    /// is in this transaction.
+    pub fn picture_screen(&mut self, NewImage { image, bytes }: NewImage) {
+        self.pictured = Some((image, bytes));
+    }
+
+    /// Keeps the picture that a call took, if it took one. The call has ended.
+    pub(in crate::store) async fn keep_pictured(&mut self, lease: &Lease, call: ToolCallId) -> Result<(), StoreError> {
+        let Some((image, bytes)) = self.pictured.take() else { return Ok(()) };
+        self.keep_images(&[NewImage { image: image.clone(), bytes }]).await?;
+        let beside = query("UPDATE messages SET images = $2 WHERE tool_call_id = $1").bind(call.0).bind(json!([image]));
+        beside.execute(&mut *self.tx).await?;
+        self.append(lease.conversation, ScreenPictured { turn: lease.turn, call, image }.into()).await
     }
 }

@@ -66,7 +66,9 @@ pub(in crate::store) fn of(rows: Vec<Message>, turn: TurnId, limit: usize, clean
                 HistoryEntry::Tool(row.request_id.unwrap_or_default(), content, call, row.logged, row.refusal)
             }
         };
-        let images = (!row.images.is_empty()).then_some(HistoryEntry::Images(row.images));
+        // The picture that a call took is shown to its own task alone, from the folder of media.
+        let came = row.role != Role::Tool && !row.images.is_empty();
+        let images = came.then_some(HistoryEntry::Images(row.images));
         if exchanges.last().is_none_or(|last| last.turn != row.turn_id) {
             exchanges.push(Exchange {
                 turn: row.turn_id,

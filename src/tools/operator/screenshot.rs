@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::channels::put_media;
-use crate::domain::{Effect, Outcome, Refusal, RefusalCode, TAKE_SCREENSHOT, ToolSpec};
-use crate::store::{OperatorWords, StoreError};
+use crate::domain::relay::MediaNote;
+use crate::domain::{Effect, Image, ImageType, Outcome, Refusal, RefusalCode, TAKE_SCREENSHOT, ToolSpec};
+use crate::store::{NewImage, OperatorWords, StoreError};
 use crate::tools::kit::Kit;
 use crate::tools::screen::DesktopScreen;
 use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Tool, ToolError, at_once, read, spec};
@@ -85,18 +86,23 @@ impl Act for Shot {
                 Ok(picture) => picture,
                 Err(error) => return Ok(Executed::Outcome(Outcome::failed(error.to_string()))),
             };
-            let kept = tokio::task::spawn_blocking(move || put_media(&picture, &media)).await;
-            let note = match kept.unwrap_or_else(|_panicked| Err(std::io::Error::other("the picture could not be written"))) {
-                Ok(note) => note,
+            let kept = tokio::task::spawn_blocking(move || put_media(&picture, &media).map(|note| (note, picture))).await;
+            let broken = |_panicked| Err(std::io::Error::other("the picture could not be written"));
+            let (note, picture) = match kept.unwrap_or_else(broken) {
+                Ok(kept) => kept,
                 Err(error) => return Ok(Executed::Outcome(Outcome::failed(format!("the picture cannot be kept: {error}")))),
             };
             let store = &doing.kit().store;
             let (name, bytes) = (note.sha256.clone().unwrap_or_default(), note.bytes);
             let told =
                 |sent: bool| Outcome::ok(json!({ "media": format!("media/{name}"), "bytes": bytes, "sent": sent }).to_string());
-            // An order of the page has nobody on a channel; the page shows the picture.
-            let Some(source) = store.source_of(doing.lease.turn).await? else { return Ok(Executed::Outcome(told(false))) };
+            let source = store.source_of(doing.lease.turn).await?;
             let mut unit = store.begin(doing.now).await?;
+            if let Some(image) = attachment(&note, picture) {
+                unit.picture_screen(image);
+            }
+            // An order of the page has nobody on a channel; the page shows the picture.
+            let Some(source) = source else { return Ok(Executed::Within(unit, told(false))) };
             let key = format!("shot-{}", doing.permit.call());
             let words = OperatorWords {
                 conversation: doing.lease.conversation,
@@ -112,4 +118,10 @@ impl Act for Shot {
         }
         .boxed()
     }
+}
+
+/// A picture that is kept, as an attachment.
+fn attachment(note: &MediaNote, bytes: Vec<u8>) -> Option<NewImage> {
+    let image = Image { sha256: note.sha256.clone()?, media_type: ImageType::of(&bytes)?, size: bytes.len() as u64 };
+    Some(NewImage { image, bytes })
 }

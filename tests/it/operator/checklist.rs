@@ -6,6 +6,19 @@ use serde_json::{Value, json};
 use super::{Desk, OWNER, STRANGER, body, doubling, harmless, judged, lists};
 use crate::support::{call, calls, text};
 
+#[test]
+fn the_page_on_the_operator_lists_each_of_the_29_boxes() {
+    let page = include_str!("../../../docs/operator.md");
+    let list = page.split("## The test checklist").nth(1).unwrap().split("\n## ").next().unwrap();
+    let rows = list.lines().filter(|line| line.starts_with("| "));
+    let boxes: Vec<_> = rows.flat_map(|row| row.split('`').skip(1).step_by(2)).collect();
+    assert_eq!(boxes.len(), 29, "{boxes:?}");
+    let stories = [include_str!("checklist.rs"), include_str!("screen.rs"), include_str!("terminal.rs")].concat();
+    for name in boxes {
+        assert!(stories.contains(&format!("fn {name}()")), "{name}");
+    }
+}
+
 // Phase 2
 
 #[tokio::test]
@@ -196,6 +209,8 @@ async fn script_reused_by_exact_name() {
     let lines = desk.log(3, "task_completed").await;
     let refused = lines.iter().find(|line| line["event"] == "execution_error").unwrap();
     assert!(refused["result"].as_str().unwrap().contains("there is a script `double` already"), "{refused}");
+    let prompt = format!("{:?}", desk.app.script.requests().last().unwrap().entries[0]);
+    assert!(prompt.contains("Scripts there are: double."), "the planner is shown the names: {prompt}");
 }
 
 #[tokio::test]
@@ -229,7 +244,9 @@ async fn script_correction_works() {
     assert_eq!(desk.heard(1).await, "Written.");
     let lines = desk.log(1, "task_completed").await;
     let refused = lines.iter().find(|line| line["event"] == "execution_error").unwrap()["result"].as_str().unwrap().to_owned();
-    assert!(refused.contains("syntax") && refused.contains('2'), "line and column: {refused}");
+    let refused: Value = serde_json::from_str(&refused).unwrap();
+    assert!(refused["error"].as_str().unwrap().contains("syntax"), "{refused}");
+    assert_eq!((&refused["line"], refused["offset"].is_u64()), (&json!(2), true), "line and column: {refused}");
     assert_eq!(body(&lines, "execution_result")["ok"], true);
 }
 

@@ -10,7 +10,7 @@ use reqwest::Method;
 use serde_json::json;
 
 use super::{Desk, OWNER, judged};
-use crate::support::{TestApp, call, in_time, text};
+use crate::support::{TestApp, api::level3, call, in_time, text};
 
 /// A desk with a question that waits.
 async fn asked() -> Desk {
@@ -231,6 +231,19 @@ async fn page_and_command_line_decide_as_well() {
     let id = desk.tasks().await[0]["approval"].as_i64().map(ApprovalId).unwrap();
     desk.done(Method::POST, &format!("/api/approvals/{id}/approve"), Some(json!({}))).await;
     assert_eq!(desk.heard(2).await, "None.");
+    for (place, (word, end)) in [("approve", "Still none."), ("deny", "Task 3 was aborted.")].into_iter().enumerate() {
+        desk.app.script([call("list_scripts", json!({})), judged("low", "low", "systemic", false)]);
+        desk.order("and now?").await;
+        desk.heard(2 * place + 3).await;
+        let id = desk.tasks().await[place + 1]["approval"].to_string();
+        desk.app.script((word == "approve").then(|| text(end)));
+        let ran = level3(&desk.app, &["approvals", word, &id]).await;
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let told = desk.heard(2 * place + 4).await;
+        assert!(told.starts_with(end), "{told}");
+    }
+    assert_eq!(desk.states().await, ["COMPLETED", "COMPLETED", "ABORTED"]);
+    assert_eq!(desk.carried_out().await, 2);
 }
 
 #[tokio::test]

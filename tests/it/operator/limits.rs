@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use level3::model::ModelErrorKind;
 use serde_json::json;
 use tokio::sync::Notify;
 
@@ -98,6 +99,18 @@ async fn the_50001st_token_aborts_planner_and_governor_together() {
     assert!(told.contains("`limits.max_tokens_per_session`"), "{told}");
     assert_eq!((desk.carried_out().await, desk.app.script.left()), (0, 1));
     desk.app.script.forget();
+}
+
+#[tokio::test]
+async fn a_task_whose_model_fails_is_aborted_with_words_and_the_next_one_goes_on() {
+    let desk = Desk::start().await;
+    desk.app.script([Reply::Fail(ModelErrorKind::Malformed, "nothing came".into()), text("Friday.")]);
+    desk.order("what day is it?").await;
+    let told = desk.heard(1).await;
+    assert!(told.starts_with("Task 1 was aborted.") && told.contains("nothing came"), "{told}");
+    desk.order("and now?").await;
+    assert_eq!(desk.heard(2).await, "Friday.");
+    assert_eq!(desk.states().await, ["ABORTED", "COMPLETED"]);
 }
 
 #[tokio::test]

@@ -12,6 +12,8 @@ mod own;
 mod queue;
 mod screen;
 mod session;
+mod signals;
+mod spelled;
 mod terminal;
 
 use std::path::PathBuf;

@@ -36,6 +36,23 @@ async fn two_orders_and_a_third_while_the_first_waits_keep_their_order_over_a_cr
     assert_eq!(desk.phone(OWNER).await.len(), 6);
 }
 
+#[tokio::test]
+async fn the_orders_of_several_numbers_wait_in_one_queue() {
+    let second = "+491701111111";
+    let own = format!("loopback:{OWNER},{second}");
+    let desk = Desk::with(&[("LEVEL3_OPERATOR", &own)]).await;
+    desk.app.script([call("list_scripts", json!({})), judged("low", "low", "systemic", false)]);
+    desk.order("first").await;
+    desk.heard(1).await;
+    assert_eq!(desk.says(json!({"address": second, "text": "second"})).await, "order");
+    assert_eq!(desk.heard_by(second, 1).await, "Task 2 is queued: 1 task is before it.");
+    assert_eq!(desk.states().await, ["AWAITING_CONFIRMATION", "QUEUED"]);
+    desk.app.script([text("one"), text("two")]);
+    desk.order("CONFIRMAR").await;
+    assert_eq!((desk.heard(2).await.as_str(), desk.heard_by(second, 2).await.as_str()), ("one", "two"));
+    assert_eq!(desk.states().await, ["COMPLETED", "COMPLETED"]);
+}
+
 /// The points at which the process dies, one for each run.
 const POINTS: [&str; 6] = ["after-accept", "after-claim", "after-step", "mid-ask", "mid-decision", "after-done"];
 

@@ -1,5 +1,6 @@
 //! Pictures of the screen, of a display that shows nothing but itself: taken, kept, sent to the owner and to nobody else, and around risky actions.
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 
 use base64::Engine;
@@ -10,6 +11,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::{Desk, OWNER, STRANGER, harmless, judged};
+use crate::images::PNG;
 use crate::support::{api::ask, call, in_time, text};
 
 /// A display without a screen. `None` if the machine has no Xvfb; then the stories with a display say so and end.
@@ -97,6 +99,49 @@ async fn media_saved_in_zeta_media() {
     let bytes = shown.bytes().await.unwrap();
     let fingerprint: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(fingerprint, name);
+}
+
+/// A desk whose screen is one pixel: a program in place of `grim` gives it, so that no display is needed.
+async fn pictured() -> (tempfile::TempDir, Desk) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("pixel.png"), STANDARD.decode(PNG).unwrap()).unwrap();
+    let grim = folder.path().join("grim");
+    std::fs::write(&grim, format!("#!/bin/sh\nexec cp '{}/pixel.png' \"$1\"\n", folder.path().display())).unwrap();
+    std::fs::set_permissions(&grim, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let search = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    let desk = Desk::with(&[("WAYLAND_DISPLAY", "wayland-9"), ("PATH", &search)]).await;
+    (folder, desk)
+}
+
+#[tokio::test]
+async fn a_picture_is_an_attachment_of_its_result_too_and_replay_knows_it() {
+    let (_folder, desk) = pictured().await;
+    desk.app.script.sees();
+    desk.app.script([call("take_screenshot", json!({})), harmless(), text("Sent.")]);
+    desk.order("show me the screen").await;
+    desk.heard(2).await;
+    let bytes = STANDARD.decode(PNG).unwrap();
+    let name: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let url = format!("http://{}/api/attachments/{name}", desk.app.address());
+    let shown = crate::support::api::client().get(url).send().await.unwrap();
+    assert_eq!((shown.status().as_u16(), &shown.headers()["content-type"]), (200, &"image/png".parse().unwrap()));
+    assert_eq!(shown.bytes().await.unwrap(), bytes);
+    desk.app.check_replay().await;
+    // An order of the page takes the same picture: it is kept once, beside both results.
+    desk.app.script([call("take_screenshot", json!({})), harmless(), text("Here.")]);
+    let conversation = desk.done(Method::GET, "/api/operator", None).await["conversation"].clone();
+    let mut page = desk.app.connect().await;
+    page.send(json!({"type": "message", "content": "and again", "id": "p1", "conversation": conversation})).await;
+    desk.until(&["COMPLETED", "COMPLETED"]).await;
+    let beside = "SELECT count(*) FROM messages m JOIN attachments a ON m.images -> 0 ->> 'sha256' = a.sha256
+        WHERE m.role = 'tool'";
+    assert_eq!((desk.app.count(beside).await, desk.app.count("SELECT count(*) FROM attachments").await), (2, 1));
+    assert_eq!(desk.phone(OWNER).await.len(), 2, "the page shows it, and nobody is sent it");
+    // The planner is shown the picture of its own task, and not that of the one before.
+    let requests = desk.app.script.requests();
+    let entries = &requests.last().unwrap().entries;
+    assert_eq!(entries.iter().filter(|entry| matches!(entry, Entry::UserWithImages { .. })).count(), 1, "{entries:?}");
+    assert!(!entries.iter().any(|entry| matches!(entry, Entry::User(words) if words.contains("[image 1"))), "{entries:?}");
 }
 
 #[tokio::test]
@@ -222,16 +267,20 @@ async fn a_recording_has_each_operation_with_request_and_answer_and_no_secret() 
     assert!(desk.heard(1).await.contains("Keep values of its own"), "a new power is asked for");
     desk.order("CONFIRMAR").await;
     desk.heard(2).await;
+    let secret = "canary-0123456789";
+    desk.done(Method::PUT, "/api/secrets/WORD", Some(json!({ "value": secret }))).await;
     desk.app.script([
-        call("execute_script", json!({"name": "keep", "arguments": {"word": "hello"}})),
+        call("execute_script", json!({"name": "keep", "arguments": {"word": secret}})),
         judged("low", "high", "local", false),
         text("Kept."),
     ]);
-    desk.order("keep hello").await;
+    desk.order("keep my word").await;
     assert!(desk.heard(3).await.contains("recordings/turn-2"));
     let folder = desk.home().join("recordings/turn-2");
     let file = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
-    let recording: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let recording = std::fs::read_to_string(file).unwrap();
+    assert!(!recording.contains(secret) && recording.contains("[secret WORD]"), "{recording}");
+    let recording: serde_json::Value = serde_json::from_str(&recording).unwrap();
     let operations = recording["operations"].as_array().unwrap();
     assert!(!operations.is_empty() && operations[0]["kind"] == "kv", "{recording}");
     // Of a value the ledger keeps the fingerprint.

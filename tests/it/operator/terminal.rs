@@ -126,10 +126,19 @@ impl Operator {
         in_time(words, seen).await;
     }
 
-    pub async fn ends_by(mut self, signal: i32) {
+    pub async fn ends_by(self, signal: i32) {
+        self.signal(signal);
+        self.ends().await;
+    }
+
+    pub fn signal(&self, signal: i32) {
         let pid = i32::try_from(self.child.id().unwrap()).unwrap();
         // SAFETY: kill only sends a signal, to a child that has not been waited for.
         unsafe { libc::kill(pid, signal) };
+    }
+
+    /// Waits for its end, which is one in good order.
+    pub async fn ends(mut self) {
         let status = in_time("its end", self.child.wait()).await.unwrap();
         assert_eq!(status.code(), Some(0), "{}", self.out.lock().unwrap());
     }
@@ -235,6 +244,34 @@ async fn message_received_in_terminal() {
     assert!(log.contains("task_started") && log.contains("It is Friday."), "{log}");
     let config = fs::read_to_string(home.join("config.json")).unwrap();
     assert!(config.contains("max_tokens_per_session") && home.join("whatsapp-session").symlink_metadata().is_ok(), "{config}");
+}
+
+#[tokio::test]
+async fn loopback_runs_without_whatsapp_in_a_home_that_is_closed_to_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = home_with(folder.path());
+    let model = ModelServer::start(|_, _| json!({"role": "assistant", "content": "It is Friday."})).await;
+    let mut operator = Operator::start(&home, &model, &["--channel", "loopback"], &[]);
+    operator.printed("takes orders from one number over loopback").await;
+    let config: Value = serde_json::from_str(&fs::read_to_string(home.join("config.json")).unwrap()).unwrap();
+    let url = format!("http://{}/api/relay/loopback", config["listen"].as_str().unwrap());
+    let said = json!({"address": OWNER, "text": "what day is it?"});
+    let came: Value = crate::support::api::client().post(url).json(&said).send().await.unwrap().json().await.unwrap();
+    assert_eq!(came["came"], "order");
+    operator.printed("planner_output: It is Friday.").await;
+    operator.printed("task_completed").await;
+    for name in ["logs", "scripts", "media", "recordings"] {
+        assert_eq!(fs::metadata(home.join(name)).unwrap().permissions().mode() & 0o777, 0o700, "{name}");
+    }
+    assert_eq!(fs::metadata(&home).unwrap().permissions().mode() & 0o066, 0, "nobody else may look into it");
+    assert!(home.join("whatsapp-session").symlink_metadata().is_err());
+    let copied = async {
+        while !home.join("global_context.json").is_file() {
+            tokio::task::yield_now().await;
+        }
+    };
+    in_time("the copy of the global context", copied).await;
+    operator.ends_by(libc::SIGINT).await;
 }
 
 #[tokio::test]
