@@ -230,7 +230,7 @@ impl App {
         // The operator's logs are never removed.
         parts.spawn(log.keeping_all(config.operator.is_some()).run(worked.clone()));
         // So do the words to other servers.
-        parts.spawn(store.neighbours().run(worked.clone()));
+        parts.spawn(store.neighbours(Arc::clone(&clock)).run(worked.clone()));
         parts.spawn(work(runner, worked, shutdown.clone()));
         parts.spawn(heartbeat.run(shutdown.clone()));
         parts.spawn(campaigns.run(shutdown.clone()));

@@ -13,7 +13,7 @@ use crate::config::{Config, OperatorNumbers};
 use crate::domain::relay::WHATSAPP;
 use crate::egress::{self, Egress};
 use crate::executor::Executor;
-use crate::faces::campaigns::{self, Campaigns, Presences};
+use crate::faces::campaigns::{self, Campaigns};
 use crate::mcp::{self, Mcp};
 use crate::operator::{Operator, OperatorSettings};
 use crate::secrets::Vault;
@@ -66,12 +66,12 @@ impl Workshop {
     ) -> Self {
         let Outside { clock, models, profiles, loopback, .. } = outside;
         let screen = tools::DesktopScreen::of(&config.screen);
-        let (presences, browser) = (Presences::default(), Browser::new(config.browser.clone()));
+        let browser = Browser::new(config.browser.clone());
         let named = [
             tools::todo::tools(models),
             tools::contact::tools(),
             tools::operator::tools(screen.clone(), folder.media()),
-            campaigns::tools(&presences, &browser),
+            campaigns::tools(&browser),
         ]
         .concat();
         let recorder = tools::Recorder::new(screen, folder.recordings());
@@ -89,7 +89,7 @@ impl Workshop {
             limits: config.turn,
             metrics: metrics.clone(),
         };
-        let campaigns = Campaigns::new(executor.clone(), hands.clone(), presences, browser, folder.path().join("campaigns"));
+        let campaigns = Campaigns::new(executor.clone(), hands.clone(), browser, folder.path().join("campaigns"));
         let operator = config.operator.clone().map(|OperatorNumbers { channel, numbers, account: _ }| {
             let settings = OperatorSettings { numbers, channel, home: folder.path().to_owned() };
             Operator::new(store.clone(), Arc::clone(clock), settings)

@@ -2,7 +2,7 @@
 //! `faces::campaigns`, has the place of the agent.
 
 use crate::domain::campaign::words::RULES;
-use crate::domain::campaign::{CAMPAIGN_PROFILE, KINDS};
+use crate::domain::campaign::{CAMPAIGN_PROFILE, ProposalKind};
 use crate::domain::{
     AnswersTo, Audience, CallsPerStep, Coaching, Context, DecidingWords, FailureWords, Profile, TasksShown, Toolset, UserRole,
 };
@@ -16,7 +16,7 @@ pub(super) fn profile() -> Profile {
         audience: Audience::Machine,
         open_to: UserRole::Owner,
         prompt: RULES,
-        tools: Toolset::Only(KINDS),
+        tools: Toolset::Only(ProposalKind::names()),
         by_hand: Toolset::Only(&[]),
         context: Context::Worker,
         tasks: TasksShown::DueSoon,

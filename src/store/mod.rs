@@ -39,7 +39,7 @@ use connections::Connections;
 pub use agent_sql::{AgentLogin, AgentSql, Gate, RowLimits, SqlEnd};
 pub use campaigns::{
     CampaignDeed, CampaignError, CampaignFold, CampaignLog, CampaignOrder, CycleCame, CycleInHand, DoneOutside, HeldCycle,
-    LastCall, LogLineOfCampaign, NewCampaign, NewCampaignTask, WholeCampaign,
+    LastCall, LogLineOfCampaign, NewCampaign, NewCampaignTask, Presences, WholeCampaign,
 };
 pub use lease::Lease;
 pub use neighbours::{Hint, Neighbours};

@@ -7,7 +7,9 @@ use chrono::{DateTime, Utc};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Notify, broadcast, watch};
 
+use super::campaigns::Presences;
 use super::neighbours::{Hint, Outbox};
+use crate::domain::CampaignId;
 use crate::domain::voice::SILENCE;
 use crate::facts::{Event, EventRecord, TaskChanged, VoiceCallChanged};
 use crate::telemetry::Metrics;
@@ -28,6 +30,7 @@ pub struct Signals {
     outbox: Arc<Outbox>,
     /// Counts the changes of who may come in.
     users: watch::Sender<u64>,
+    presences: Presences,
     metrics: Metrics,
 }
 
@@ -90,6 +93,7 @@ impl Signals {
             deliveries: watch::Sender::new(0),
             outbox: Arc::default(),
             users: watch::Sender::new(0),
+            presences: Presences::default(),
             metrics: Metrics::default(),
         }
     }
@@ -143,6 +147,17 @@ impl Signals {
         self.outbox.say_missed();
         self.alarm.ring();
         self.users.send_modify(|changes| *changes += 1);
+    }
+
+    /// Those who watch over campaigns, here or at another server.
+    pub fn presences(&self) -> &Presences {
+        &self.presences
+    }
+
+    /// Somebody watches over a campaign from here: the other servers hear of it too, before any event that follows from it.
+    pub fn watched(&self, campaign: CampaignId, now: DateTime<Utc>) {
+        self.presences.note(campaign, now);
+        self.outbox.tell_watched(campaign);
     }
 
     /// Wakes a runner that may find a turn to take up. A signal is kept while nobody waits.

@@ -24,8 +24,8 @@ use crate::domain::{ApprovalId, ApprovalState, Channel, ConversationId, Shown, T
 pub use activity::{Events, HeartbeatReport, ListedEvent, NextWakeUp};
 pub use assistant::{Allowances, AssistantState, ChatCall, ChatMessage, NamedTier, StoredChat, Tiers};
 pub use campaigns::{
-    AllowNext, AnswerQuestion, ArtifactVersions, CampaignExport, CampaignInfo, CampaignLeads, CampaignList, CampaignMade,
-    CampaignOrderForm, CampaignStateInfo, CampaignTaskDeed, CampaignTaskOrder, CampaignTold, CampaignVerified,
+    AllowNext, AnswerQuestion, ArtifactVersions, CampaignExport, CampaignInfo, CampaignLeads, CampaignList, CampaignLogKinds,
+    CampaignMade, CampaignOrderForm, CampaignStateInfo, CampaignTaskDeed, CampaignTaskOrder, CampaignTold, CampaignVerified,
     CampaignVocabulary, ChangeCampaignTask, ImportLeads, KeepArtifact, SetLead, ShownCampaignTask,
 };
 pub use capabilities::{

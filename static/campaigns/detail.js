@@ -47,9 +47,12 @@ export function campaignDetail({ api, signal, announce, setTitle, went }) {
     if (!mine) return;
     try {
       const { depth } = mine;
-      const [info, { leads }, logs] = await Promise.all([api.campaign(mine.id), api.campaignLeads(mine.id), lookBack(api, mine.id, depth)]);
+      // A kind that comes later stands among the newest lines.
+      mine.kinds ??= api.campaignLogKinds(mine.id);
+      const asked = [api.campaign(mine.id), api.campaignLeads(mine.id), lookBack(api, mine.id, depth), mine.kinds];
+      const [info, { leads }, logs, kinds] = await Promise.all(asked);
       if (signal.aborted || shown !== mine) return;
-      mine.parts.show({ info, leads, ...logs });
+      mine.parts.show({ info, leads, kinds, ...logs });
       setTitle(info.campaign.name);
       if (!mine.isShown) node.replaceChildren(mine.parts.problem, mine.parts.node);
       const { status, conversation_id: conversation } = info.campaign;
@@ -58,6 +61,7 @@ export function campaignDetail({ api, signal, announce, setTitle, went }) {
       mine.parts.problem.replaceChildren();
       if (workspace) told(workspace);
     } catch (error) {
+      mine.kinds = undefined;
       if (signal.aborted || shown !== mine) return;
       node.querySelector(".skeleton")?.remove();
       mine.parts.problem.replaceChildren(errorState(said.missing(mine.id, error.message), load));
@@ -105,7 +109,7 @@ function makeParts({ api, id, signal, announce, went, older, load }) {
   const [tasks, cycles, leads, artifacts, contexts, logs] = [tasksSection(shared), cyclesSection(shared), leadsSection(shared), artifactsSection(shared), contextsSection(shared), logsSection(shared)];
   const node = h("div", {}, head, line, h("p", { class: "campaigns-note" }, said.rules), waiting, tasks.node, cycles.node, leads.node, artifacts.node, contexts.node, logs.node, recordSection(shared));
 
-  function show({ info, leads: all, events, audit, back }) {
+  function show({ info, leads: all, events, audit, back, kinds }) {
     showHead(head, info, steer);
     const over = isOver(info.campaign);
     tasks.put(info.tasks, over);
@@ -113,7 +117,7 @@ function makeParts({ api, id, signal, announce, went, older, load }) {
     leads.put(all, info.leads, over);
     artifacts.put(info.artifacts, over);
     contexts.put(info.contexts, over);
-    logs.put(events, audit, back);
+    logs.put(events, audit, back, kinds);
   }
   const waits = (rows) => {
     waiting.hidden = rows.length === 0;

@@ -11,9 +11,12 @@ export const DEEPEST = 50;
 /** The depth after this one. */
 export const deeper = (depth) => Math.min(depth * 5, DEEPEST);
 
+/** So many lines of a log are asked for at a depth. */
+export const linesAt = (depth) => LINES * depth;
+
 /** Both logs, the oldest line first, and how far they reach: `{ events, audit, back: { depth, isCut } }`. */
 export async function lookBack(api, id, depth) {
-  const lines = LINES * depth;
+  const lines = linesAt(depth);
   const [events, audit] = await Promise.all(["events", "audit"].map((log) => api.campaignLog(id, log, "", lines)));
   return { events, audit, back: { depth, isCut: [events, audit].some(({ length }) => length >= lines) } };
 }

@@ -40,5 +40,7 @@ export function campaignsApi(ask) {
     forgetChat: (id) => ask("POST", at(id, "forget-chat"), {}),
     /** The newest lines of a log, `audit` or `events`, the oldest first; of one kind, if one is named. */
     campaignLog: (id, log, kind = "", limit = 200) => ask("GET", `${at(id, "log")}?${new URLSearchParams({ log, limit, ...(kind && { kind }) })}`),
+    /** The kinds of lines that each log has: `{ audit, events }`. */
+    campaignLogKinds: (id) => ask("GET", at(id, "log", "kinds")),
   };
 }

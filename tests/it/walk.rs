@@ -182,6 +182,7 @@ const ROUTES: &[(&str, &str, Gets)] = &[
     ("POST", "/api/campaigns/{id}/contexts", Forbidden),
     ("DELETE", "/api/campaigns/{id}/contexts/{context}", Forbidden),
     ("GET", "/api/campaigns/{id}/log", Forbidden),
+    ("GET", "/api/campaigns/{id}/log/kinds", Forbidden),
 ];
 
 /// The routes that the sources mount: each file with the folder under which it is nested.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::artifact::{ArtifactType, check_content, check_key};
 use super::page::{BROWSER_TOOLS, is_browser_tool};
 use super::proposal::{
-    AnalyzeLeads, CampaignProposal, ExecuteTool, GenerateMessage, PersistArtifact, ProposeTask, RequestUserInput,
+    AnalyzeLeads, CampaignProposal, ExecuteTool, GenerateMessage, PersistArtifact, ProposalKind, ProposeTask, RequestUserInput,
 };
 use super::script::{RUN_SCRIPT, ScriptLanguage, ScriptPlan, script_named};
 use super::state::{CampaignState, MadeCall};
@@ -162,7 +162,7 @@ fn shown_by(
 }
 
 fn executed(call: &MadeCall) -> Option<ExecuteTool> {
-    (call.name == "execute_tool").then(|| serde_json::from_str(&call.arguments).ok())?
+    (call.name == ProposalKind::ExecuteTool.as_str()).then(|| serde_json::from_str(&call.arguments).ok())?
 }
 
 /// The reason why a task cannot be worked on; `None` if it can.

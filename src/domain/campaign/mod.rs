@@ -26,7 +26,7 @@ use super::{ConversationId, StepId};
 pub use artifact::{Artifact, ArtifactSource, ArtifactType};
 pub use lead::{Lead, LeadStatus};
 pub use lifecycle::{CampaignAction, CampaignInput, CampaignStatus};
-pub use proposal::{CampaignProposal, KINDS};
+pub use proposal::{CampaignProposal, ProposalKind};
 pub use requirement::{Need, Requirement};
 pub use state::CampaignState;
 

@@ -1,5 +1,7 @@
 //! The eight proposals, and no other. A proposal is read exactly: an unknown field, or a field of another type, refuses it whole.
 
+use std::sync::LazyLock;
+
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -8,18 +10,37 @@ use serde_json::{Map, Value, json};
 use super::requirement::FlatRequirement;
 use super::sha256;
 use crate::domain::CallRequest;
+use crate::domain::turn::text_enum;
 
-/// The kinds of proposals, which are the names of the tools.
-pub const KINDS: &[&str] = &[
-    "create_task",
-    "select_next_task",
-    "execute_tool",
-    "generate_message",
-    "analyze_leads",
-    "request_user_input",
-    "persist_artifact",
-    "no_op",
-];
+text_enum! {
+    /// The kind of a proposal, whose word is the name of its tool.
+    ProposalKind {
+        /// See [`ProposeTask`].
+        CreateTask = "create_task",
+        /// See [`SelectNextTask`].
+        SelectNextTask = "select_next_task",
+        /// See [`ExecuteTool`].
+        ExecuteTool = "execute_tool",
+        /// See [`GenerateMessage`].
+        GenerateMessage = "generate_message",
+        /// See [`AnalyzeLeads`].
+        AnalyzeLeads = "analyze_leads",
+        /// See [`RequestUserInput`].
+        RequestUserInput = "request_user_input",
+        /// See [`PersistArtifact`].
+        PersistArtifact = "persist_artifact",
+        /// See [`NoOp`].
+        NoOp = "no_op",
+    }
+}
+
+impl ProposalKind {
+    /// The names of all, for the profile that has these tools and nothing else.
+    pub fn names() -> &'static [&'static str] {
+        static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| ProposalKind::ALL.iter().map(|kind| kind.as_str()).collect());
+        &NAMES
+    }
+}
 
 /// A new task, for a reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -182,9 +203,9 @@ impl CampaignProposal {
     /// # Errors
     /// A sentence that names the fault.
     pub fn read(kind: &str, written: &Value) -> Result<Self, String> {
-        if !KINDS.contains(&kind) {
-            return Err(format!("`{kind}` is no kind of proposal; the kinds are {}", KINDS.join(", ")));
-        }
+        let Ok(kind) = kind.parse::<ProposalKind>() else {
+            return Err(format!("`{kind}` is no kind of proposal; the kinds are {}", ProposalKind::names().join(", ")));
+        };
         let Some(fields) = written.as_object() else { return Err(format!("{kind}: the proposal has to be one JSON object")) };
         if let Some(claim) = ["confirmed", "status", "done", "approved"].into_iter().find(|name| fields.contains_key(*name)) {
             return Err(format!(
@@ -192,14 +213,14 @@ impl CampaignProposal {
             ));
         }
         Ok(match kind {
-            "create_task" => Self::CreateTask(exactly(kind, written)?),
-            "select_next_task" => Self::SelectNextTask(exactly(kind, written)?),
-            "execute_tool" => Self::ExecuteTool(exactly(kind, written)?),
-            "generate_message" => Self::GenerateMessage(exactly(kind, written)?),
-            "analyze_leads" => Self::AnalyzeLeads(exactly(kind, written)?),
-            "request_user_input" => Self::RequestUserInput(exactly(kind, written)?),
-            "persist_artifact" => Self::PersistArtifact(exactly(kind, written)?),
-            _ => Self::NoOp(exactly(kind, written)?),
+            ProposalKind::CreateTask => Self::CreateTask(exactly(kind, written)?),
+            ProposalKind::SelectNextTask => Self::SelectNextTask(exactly(kind, written)?),
+            ProposalKind::ExecuteTool => Self::ExecuteTool(exactly(kind, written)?),
+            ProposalKind::GenerateMessage => Self::GenerateMessage(exactly(kind, written)?),
+            ProposalKind::AnalyzeLeads => Self::AnalyzeLeads(exactly(kind, written)?),
+            ProposalKind::RequestUserInput => Self::RequestUserInput(exactly(kind, written)?),
+            ProposalKind::PersistArtifact => Self::PersistArtifact(exactly(kind, written)?),
+            ProposalKind::NoOp => Self::NoOp(exactly(kind, written)?),
         })
     }
 
@@ -218,17 +239,17 @@ impl CampaignProposal {
     }
 
     /// Its kind.
-    pub fn kind(&self) -> &'static str {
-        KINDS[match self {
-            Self::CreateTask(_) => 0,
-            Self::SelectNextTask(_) => 1,
-            Self::ExecuteTool(_) => 2,
-            Self::GenerateMessage(_) => 3,
-            Self::AnalyzeLeads(_) => 4,
-            Self::RequestUserInput(_) => 5,
-            Self::PersistArtifact(_) => 6,
-            Self::NoOp(_) => 7,
-        }]
+    pub fn kind(&self) -> ProposalKind {
+        match self {
+            Self::CreateTask(_) => ProposalKind::CreateTask,
+            Self::SelectNextTask(_) => ProposalKind::SelectNextTask,
+            Self::ExecuteTool(_) => ProposalKind::ExecuteTool,
+            Self::GenerateMessage(_) => ProposalKind::GenerateMessage,
+            Self::AnalyzeLeads(_) => ProposalKind::AnalyzeLeads,
+            Self::RequestUserInput(_) => ProposalKind::RequestUserInput,
+            Self::PersistArtifact(_) => ProposalKind::PersistArtifact,
+            Self::NoOp(_) => ProposalKind::NoOp,
+        }
     }
 
     /// sha256 of kind and content.
@@ -237,7 +258,7 @@ impl CampaignProposal {
     }
 }
 
-fn exactly<T: DeserializeOwned>(kind: &str, written: &Value) -> Result<T, String> {
+fn exactly<T: DeserializeOwned>(kind: ProposalKind, written: &Value) -> Result<T, String> {
     serde_json::from_value(written.clone()).map_err(|error| format!("{kind}: {error}"))
 }
 
@@ -258,13 +279,13 @@ pub fn in_text(text: &str) -> Option<CallRequest> {
     }
     let [object] = found.as_mut_slice() else { return None };
     let kind = ["kind", "name", "tool_name", "action"].into_iter().find_map(|name| match object.get(name) {
-        Some(Value::String(kind)) if KINDS.contains(&kind.as_str()) => Some((name, kind.clone())),
+        Some(Value::String(kind)) if ProposalKind::names().contains(&kind.as_str()) => Some((name, kind.clone())),
         _ => None,
     });
     let (place, name) = kind?;
     object.remove(place);
     let nested = ["arguments", "parameters"].into_iter().find(|name| name_alone(object, name));
-    let arguments = match nested.filter(|_| name != "execute_tool" || !object.contains_key("task")) {
+    let arguments = match nested.filter(|_| name != ProposalKind::ExecuteTool.as_str() || !object.contains_key("task")) {
         Some(nested) => object.remove(nested).unwrap_or_default(),
         None => Value::Object(std::mem::take(object)),
     };

@@ -9,7 +9,6 @@ use sha2::{Digest, Sha256};
 use super::script::PresenceOf;
 use crate::browser::{Browser, BrowserError, TabOf, Touched};
 use crate::domain::campaign::CampaignProposal;
-use crate::domain::campaign::judge::Presence;
 use crate::domain::campaign::page::{OPEN, PageHosts, PageTouch, READ};
 use crate::domain::campaign::visit::PagePlan;
 use crate::domain::{EffectClass, Image, ImageType, OperationKind, OperationState, Outcome, RefusalCode};
@@ -205,13 +204,6 @@ fn failed(error: &BrowserError) -> Executed {
 
 fn hit(point: Point) -> Result<(), StoreError> {
     failpoint::hit(point).map_err(StoreError::broken)
-}
-
-impl PresenceOf {
-    /// True if nobody is there now.
-    fn is_away(&self, kit: &Kit) -> bool {
-        self.presences.of(self.campaign, kit.clock.now()) == Presence::Away
-    }
 }
 
 impl Act for ReadPage {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::Campaigns;
 use super::request;
 use super::script::{PresenceOf, not_run};
-use crate::domain::campaign::judge::{Presence, capabilities_of};
+use crate::domain::campaign::judge::capabilities_of;
 use crate::domain::campaign::proposal::ExecuteTool;
 use crate::domain::campaign::words::{ProgramWords, tool_lines};
 use crate::domain::campaign::{CampaignProposal, CampaignState};
@@ -118,7 +118,7 @@ impl Act for ReadCapability {
         async move {
             let kit = doing.kit();
             let Self { proposal, live, arguments, presence, .. } = *self;
-            if presence.presences.of(presence.campaign, kit.clock.now()) == Presence::Away {
+            if presence.is_away(kit) {
                 return not_run(doing, !live.grants.in_words().is_empty()).await;
             }
             let outcome = call_capability(doing, &live, &arguments).await?;

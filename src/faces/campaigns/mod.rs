@@ -4,7 +4,6 @@
 mod browser;
 mod capability;
 mod check;
-mod presence;
 mod projections;
 mod replayed;
 mod request;
@@ -28,7 +27,6 @@ use crate::tools::Hands;
 
 use projections::CampaignsFolder;
 
-pub use presence::Presences;
 pub use replayed::VerifiedCycle;
 pub use tool::tools;
 
@@ -42,15 +40,14 @@ pub struct Campaigns(Arc<Parts>);
 struct Parts {
     executor: Executor,
     hands: Hands,
-    presences: Presences,
     browser: Browser,
     folder: CampaignsFolder,
 }
 
 impl Campaigns {
     /// Campaigns whose calls this executor carries out; their files stand in `folder`.
-    pub fn new(executor: Executor, hands: Hands, presences: Presences, browser: Browser, folder: PathBuf) -> Self {
-        Self(Arc::new(Parts { executor, hands, presences, browser, folder: CampaignsFolder::at(folder) }))
+    pub fn new(executor: Executor, hands: Hands, browser: Browser, folder: PathBuf) -> Self {
+        Self(Arc::new(Parts { executor, hands, browser, folder: CampaignsFolder::at(folder) }))
     }
 
     /// The worker of their turns.
@@ -74,7 +71,7 @@ impl Campaigns {
     /// [`CampaignError`] if there is no such campaign.
     pub async fn present(&self, id: CampaignId) -> Result<(), CampaignError> {
         self.store().conversation_of_campaign(id).await?;
-        self.0.presences.note(id, self.clock().now());
+        self.store().signals().watched(id, self.clock().now());
         self.kick(id).await;
         Ok(())
     }
@@ -233,6 +230,6 @@ impl Campaigns {
     }
 
     fn presence(&self, id: CampaignId) -> Presence {
-        self.0.presences.of(id, self.clock().now())
+        self.store().signals().presences().of(id, self.clock().now())
     }
 }

@@ -11,7 +11,7 @@ use crate::domain::campaign::proposal::{
 use crate::domain::campaign::script::BoundArtifact;
 use crate::domain::campaign::snapshot::{files_shown, snapshot_in};
 use crate::domain::campaign::words::ProgramWords;
-use crate::domain::campaign::{CampaignState, KINDS, sha256};
+use crate::domain::campaign::{CampaignState, ProposalKind, sha256};
 use crate::domain::{SharedSpec, ToolSpec};
 use crate::model::{Entry, Request};
 use crate::store::Meter;
@@ -32,26 +32,28 @@ pub(super) struct CycleRequest {
 }
 
 /// One of the eight tools.
-pub(super) fn spec_of(kind: &str) -> ToolSpec {
+pub(super) fn spec_of(kind: ProposalKind) -> ToolSpec {
+    use ProposalKind as K;
+    let name = kind.as_str();
     match kind {
-        "create_task" => spec::<ProposeTask>(kind, "Proposes a new task. A person approves it."),
-        "select_next_task" => spec::<SelectNextTask>(kind, "Proposes the task to work on next."),
-        "execute_tool" => spec::<ExecuteTool>(kind, "Proposes to run one of the controller's tools for a task."),
-        "generate_message" => {
-            spec::<GenerateMessage>(kind, "Proposes a message as a draft (artifact type `message`). Nothing is sent.")
+        K::CreateTask => spec::<ProposeTask>(name, "Proposes a new task. A person approves it."),
+        K::SelectNextTask => spec::<SelectNextTask>(name, "Proposes the task to work on next."),
+        K::ExecuteTool => spec::<ExecuteTool>(name, "Proposes to run one of the controller's tools for a task."),
+        K::GenerateMessage => {
+            spec::<GenerateMessage>(name, "Proposes a message as a draft (artifact type `message`). Nothing is sent.")
         }
-        "analyze_leads" => {
-            spec::<AnalyzeLeads>(kind, "Proposes an analysis of leads (artifact type `analysis`), and a status for some.")
+        K::AnalyzeLeads => {
+            spec::<AnalyzeLeads>(name, "Proposes an analysis of leads (artifact type `analysis`), and a status for some.")
         }
-        "request_user_input" => spec::<RequestUserInput>(kind, "Asks the person something that a task needs."),
-        "persist_artifact" => spec::<PersistArtifact>(kind, "Proposes to keep an artifact of a type under a key."),
-        _ => spec::<NoOp>(kind, "Proposes to do nothing now."),
+        K::RequestUserInput => spec::<RequestUserInput>(name, "Asks the person something that a task needs."),
+        K::PersistArtifact => spec::<PersistArtifact>(name, "Proposes to keep an artifact of a type under a key."),
+        K::NoOp => spec::<NoOp>(name, "Proposes to do nothing now."),
     }
 }
 
 /// All eight.
 pub(super) fn specs() -> Vec<ToolSpec> {
-    KINDS.iter().map(|kind| spec_of(kind)).collect()
+    ProposalKind::ALL.iter().map(|kind| spec_of(*kind)).collect()
 }
 
 /// All eight as each request offers them, written once.

@@ -9,7 +9,6 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use similar::TextDiff;
 
-use super::presence::Presences;
 use crate::domain::campaign::CampaignProposal;
 use crate::domain::campaign::judge::Presence;
 use crate::domain::campaign::script::{ScriptLanguage, ScriptPlan};
@@ -32,7 +31,13 @@ const LIMITS: &str = "It has 30 s, 256 MiB of memory and 64 KiB of output, and 1
 /// The way to see if somebody is there.
 pub(super) struct PresenceOf {
     pub(super) campaign: CampaignId,
-    pub(super) presences: Presences,
+}
+
+impl PresenceOf {
+    /// True if nobody is there now.
+    pub(super) fn is_away(&self, kit: &Kit) -> bool {
+        kit.store.signals().presences().of(self.campaign, kit.clock.now()) == Presence::Away
+    }
 }
 
 /// A run that may be carried out.
@@ -152,7 +157,7 @@ impl Act for ReadScript {
             let kit = doing.kit();
             let slot = kit.hands.sandbox.script_slot().await;
             // It may have waited for others: somebody has to be there now.
-            if self.presence.presences.of(self.presence.campaign, kit.clock.now()) == Presence::Away {
+            if self.presence.is_away(kit) {
                 return not_run(doing, !self.plan.hosts.is_empty()).await;
             }
             let reach = ScriptReach::new(doing, self.plan.hosts.clone());

@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::browser::ReadPage;
 use super::capability::ReadCapability;
-use super::presence::Presences;
 use super::request::spec_of;
 use super::script::{PresenceOf, ReadScript};
 use crate::browser::Browser;
@@ -18,22 +17,19 @@ use crate::domain::campaign::proposal::{AnalyzeLeads, ExecuteTool, GenerateMessa
 use crate::domain::campaign::scoring::ScoringConfig;
 use crate::domain::campaign::script::{RUN_SCRIPT, ScriptPlan, asks_for_hosts};
 use crate::domain::campaign::visit::PagePlan;
-use crate::domain::campaign::{ArtifactType, CampaignProposal, CampaignState, ContextKind, KINDS};
+use crate::domain::campaign::{ArtifactType, CampaignProposal, CampaignState, ContextKind, ProposalKind};
 use crate::domain::{CampaignId, Effect, Outcome, Refusal, RefusalCode, ToolSpec};
 use crate::store::{CampaignError, StoreError};
 use crate::tools::{Act, CallCard, Doing, Executed, Kit, Prepared, Preparing, Tool, ToolError};
 
 /// The eight, for campaigns alone.
-pub fn tools(presences: &Presences, browser: &Browser) -> Vec<Arc<dyn Tool>> {
-    let tool = |kind: &&'static str| -> Arc<dyn Tool> {
-        Arc::new(ProposalTool { kind, presences: presences.clone(), browser: browser.clone() })
-    };
-    KINDS.iter().map(tool).collect()
+pub fn tools(browser: &Browser) -> Vec<Arc<dyn Tool>> {
+    let tool = |kind: &ProposalKind| -> Arc<dyn Tool> { Arc::new(ProposalTool { kind: *kind, browser: browser.clone() }) };
+    ProposalKind::ALL.iter().map(tool).collect()
 }
 
 struct ProposalTool {
-    kind: &'static str,
-    presences: Presences,
+    kind: ProposalKind,
     browser: Browser,
 }
 
@@ -80,7 +76,7 @@ impl Tool for ProposalTool {
     fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
         async move {
             let refused = |why: String| ToolError::Refused(Refusal::arguments(why));
-            let proposal = CampaignProposal::read(self.kind, &asked.arguments).map_err(refused)?;
+            let proposal = CampaignProposal::read(self.kind.as_str(), &asked.arguments).map_err(refused)?;
             let (store, now) = (&asked.kit().store, asked.kit().clock.now());
             // That by which the model was asked, if nothing else has happened since.
             let state = match store.handed_on(asked.lease) {
@@ -104,7 +100,7 @@ impl Tool for ProposalTool {
                 && run.tool == RUN_SCRIPT
             {
                 let plan = ScriptPlan::of(&state, &run.arguments).map_err(refused)?;
-                let watch = PresenceOf { campaign: state.campaign.id, presences: self.presences.clone() };
+                let watch = PresenceOf { campaign: state.campaign.id };
                 let (script, arguments) = ReadScript::of(proposal.clone(), plan, card, watch, asked.kit(), asked.lease).await?;
                 return Ok(Prepared { context, arguments: Some(arguments), ..Prepared::new(script, effect) });
             }
@@ -116,7 +112,7 @@ impl Tool for ProposalTool {
                     tool: run.tool.clone(),
                     hosts: PageHosts::of(state.environment().hosts),
                     tab: state.pages.tab().map(str::to_owned),
-                    presence: PresenceOf { campaign: state.campaign.id, presences: self.presences.clone() },
+                    presence: PresenceOf { campaign: state.campaign.id },
                     browser: self.browser.clone(),
                     proposal,
                     card,
@@ -127,7 +123,7 @@ impl Tool for ProposalTool {
             if let CampaignProposal::ExecuteTool(run) = &proposal
                 && capabilities_of(&state).contains(&run.tool)
             {
-                let presence = PresenceOf { campaign: state.campaign.id, presences: self.presences.clone() };
+                let presence = PresenceOf { campaign: state.campaign.id };
                 return ReadCapability::of(run, card, presence, &asked).await;
             }
             let ranking = NewRanking::of(&state, &proposal);
@@ -137,7 +133,7 @@ impl Tool for ProposalTool {
     }
 
     fn changes(&self, _: &Value) -> bool {
-        self.kind != "no_op"
+        self.kind != ProposalKind::NoOp
     }
 }
 

@@ -17,8 +17,8 @@ use crate::http::Doors;
 use crate::http::visitor::{Closed, Owner};
 use crate::store::{CampaignError, CampaignLog, CampaignOrder, LogLineOfCampaign, NewCampaign, NewCampaignTask, WholeCampaign};
 use crate::wire::api::{
-    AllowNext, AnswerQuestion, ArtifactVersions, CampaignExport, CampaignInfo, CampaignLeads, CampaignList, CampaignMade,
-    CampaignOrderForm, CampaignStateInfo, CampaignTaskDeed, CampaignTaskOrder, CampaignTold, CampaignVerified,
+    AllowNext, AnswerQuestion, ArtifactVersions, CampaignExport, CampaignInfo, CampaignLeads, CampaignList, CampaignLogKinds,
+    CampaignMade, CampaignOrderForm, CampaignStateInfo, CampaignTaskDeed, CampaignTaskOrder, CampaignTold, CampaignVerified,
     CampaignVocabulary, ChangeCampaignTask, ImportLeads, KeepArtifact, SetLead, ShownCampaignTask,
 };
 
@@ -50,6 +50,7 @@ pub(super) fn routes() -> Router<Closed> {
         .route("/{id}/contexts", post(allow))
         .route("/{id}/contexts/{context}", delete(revoke))
         .route("/{id}/log", get(log))
+        .route("/{id}/log/kinds", get(log_kinds))
 }
 
 impl From<CampaignError> for ApiRefusal {
@@ -317,6 +318,12 @@ async fn log(
     };
     let limit = asked.limit.unwrap_or(200).clamp(1, MOST);
     Ok(Json(doors.store.campaign_log(id, log, asked.kind.as_deref(), limit).await?))
+}
+
+async fn log_kinds(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<CampaignLogKinds> {
+    doors.store.conversation_of_campaign(id).await?;
+    let audit = doors.store.campaign_log_kinds(id, CampaignLog::Audit).await?;
+    Ok(Json(CampaignLogKinds { audit, events: doors.store.campaign_log_kinds(id, CampaignLog::Events).await? }))
 }
 
 async fn ordered(doors: &Doors, id: CampaignId, order: CampaignOrder) -> Reply<CampaignTold> {

@@ -7,7 +7,7 @@ use sqlx::query_as;
 use super::CampaignError;
 use super::loading::HeldCycle;
 use crate::domain::campaign::judge::{NextCycle, Presence, next};
-use crate::domain::campaign::{Campaign, CampaignInput, CampaignState, CampaignStatus, Carried, MOST_CARRIED};
+use crate::domain::campaign::{Campaign, CampaignInput, CampaignState, CampaignStatus, Carried, MOST_CARRIED, ProposalKind};
 use crate::domain::{CampaignId, ConversationId, Machine, Origin, StepId, TurnInput, TurnState, shortened};
 use crate::facts::{CycleAsked, CycleEnded, CycleWords, Event, ProposalRefused};
 use crate::failpoint::{self, Point};
@@ -370,7 +370,7 @@ impl Unit {
         // The next cycle is told why this one brought nothing; what was told stays if nothing was proposed.
         campaign.fault = match &proposal {
             None => campaign.fault,
-            Some(kind) if fruitful || kind == "no_op" => None,
+            Some(kind) if fruitful || kind == ProposalKind::NoOp.as_str() => None,
             Some(_) => Some(shortened(&words, MOST_FAULT).to_string()),
         };
         let at = state.sha256();

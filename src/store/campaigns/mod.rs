@@ -11,6 +11,7 @@ mod handed;
 mod loading;
 mod orders;
 mod pages;
+mod presences;
 mod reading;
 mod rows;
 mod writing;
@@ -26,6 +27,7 @@ pub use handed::CycleInHand;
 pub(super) use handed::HandedOn;
 pub use loading::{CampaignFold, HeldCycle, LastCall};
 pub use orders::{CampaignOrder, NewCampaign, NewCampaignTask};
+pub use presences::Presences;
 pub use reading::{CampaignLog, LogLineOfCampaign};
 
 /// The reason why something about a campaign is not done.

@@ -94,6 +94,18 @@ impl Store {
         Ok(rows.map(|(id, timestamp, kind, payload)| LogLineOfCampaign { id, timestamp, kind, payload }).collect())
     }
 
+    /// The kinds of lines that a log has, by the alphabet: also those too old to stand among its newest lines.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn campaign_log_kinds(&self, id: CampaignId, log: CampaignLog) -> Result<Vec<String>, StoreError> {
+        let statement = match log {
+            CampaignLog::Events => "SELECT DISTINCT entity_type FROM event_log WHERE campaign_id = $1 ORDER BY 1",
+            CampaignLog::Audit => "SELECT DISTINCT action_type FROM audit_log WHERE campaign_id = $1 ORDER BY 1",
+        };
+        Ok(query_scalar::<_, String>(statement).bind(id.0).fetch_all(&self.pool).await?)
+    }
+
     /// The places at which the chain of a campaign's events is broken, as sentences.
     ///
     /// # Errors

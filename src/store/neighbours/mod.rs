@@ -1,9 +1,10 @@
-//! Tells the neighbours, the other servers on this database, of the commits here and of the text
-//! that models write, and hears of theirs. Both go over one connection, and after the commit: no
-//! transaction of a turn says anything. See ADR 31.
+//! Tells the neighbours, the other servers on this database, of the commits here, of the text that
+//! models write, and of those who watch over campaigns, and hears of theirs. All of it goes over one
+//! connection, and after the commit: no transaction of a turn says anything. See ADR 31.
 
 mod outbox;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::postgres::{PgListener, PgPoolOptions};
@@ -11,6 +12,7 @@ use sqlx::{PgPool, query, query_scalar};
 use tokio_util::sync::CancellationToken;
 
 use super::{Signals, Store, StoreError};
+use crate::clock::Clock;
 use crate::wire::ServerFrame;
 
 pub use outbox::Hint;
@@ -33,6 +35,7 @@ pub struct Neighbours {
     channel: String,
     signals: Signals,
     read: Answers,
+    clock: Arc<dyn Clock>,
 }
 
 /// A pool for the one connection that listens. A connection that is given back is closed, so that
@@ -48,10 +51,11 @@ pub(super) fn ears(options: sqlx::postgres::PgConnectOptions) -> PgPool {
 
 impl Store {
     /// The part that tells and hears. No statement of the agent can know the channel's name, so
-    /// none can listen or speak there.
-    pub fn neighbours(&self) -> Neighbours {
+    /// none can listen or speak there. A sign of presence counts from the time by `clock` at which it
+    /// is heard, since the clocks of servers need not agree.
+    pub fn neighbours(&self, clock: Arc<dyn Clock>) -> Neighbours {
         let channel = format!("level3_{}", hex::encode(&self.derived_key("channel")[..16]));
-        Neighbours { pool: self.ears.clone(), channel, signals: self.signals.clone(), read: Answers::default() }
+        Neighbours { pool: self.ears.clone(), channel, signals: self.signals.clone(), read: Answers::default(), clock }
     }
 }
 
@@ -146,6 +150,7 @@ impl Neighbours {
                     self.signals.pass(ServerFrame::Delta { conversation, turn, step, attempt, content });
                 }
             }
+            Ok(Word::Watched(campaign)) => self.signals.presences().note(campaign, self.clock.now()),
             Ok(Word::Hello) => {
                 // Commits while we believed ourselves alone were not told.
                 self.signals.outbox().say(Word::Missed);

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 
-use crate::domain::{ConversationId, TurnId};
+use crate::domain::{CampaignId, ConversationId, TurnId};
 use crate::facts::{Event, EventRecord};
 use crate::wire::ServerFrame;
 
@@ -33,6 +33,8 @@ pub(super) enum Word {
     Event(Hint),
     /// A model has written.
     Text(AnswerPiece),
+    /// Somebody watches over this campaign.
+    Watched(CampaignId),
 }
 
 /// An event that another server committed. It is a hint: only the database has the event itself.
@@ -159,6 +161,11 @@ impl Outbox {
         }
         drop(kept);
         self.ready.notify_one();
+    }
+
+    /// Somebody watches over a campaign at this server.
+    pub(in crate::store) fn tell_watched(&self, campaign: CampaignId) {
+        self.say(Word::Watched(campaign));
     }
 
     /// This server committed an event.

@@ -91,6 +91,15 @@ pub struct CampaignTold {
     pub told: String,
 }
 
+/// The kinds of lines that the logs of a campaign have, by the alphabet.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CampaignLogKinds {
+    /// Of the audit.
+    pub audit: Vec<String>,
+    /// Of the events.
+    pub events: Vec<String>,
+}
+
 /// A number of a campaign.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CampaignMade {

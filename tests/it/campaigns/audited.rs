@@ -37,6 +37,21 @@ async fn campaign_files_that_are_kept_shown_and_imported_stand_in_the_audit() {
 }
 
 #[tokio::test]
+async fn campaign_log_finds_a_kind_whose_lines_are_older_than_those_asked_for() {
+    let desk = Desk::start(two_tasks()).await;
+    desk.keep("file", "people", "full_name,profile_url\n").await;
+    let newest = desk.get("/1/log?log=events&limit=1").await;
+    assert_eq!(newest[0]["kind"], "artifact_kept", "{newest}");
+    let made = desk.get("/1/log?log=events&kind=campaign_changed&limit=1").await;
+    assert_eq!((made.as_array().unwrap().len(), &made[0]["kind"]), (1, &json!("campaign_changed")), "{made}");
+    let kinds = desk.get("/1/log/kinds").await;
+    for (log, kind) in [("audit", "file written"), ("events", "artifact_kept"), ("events", "campaign_changed")] {
+        assert!(kinds[log].as_array().unwrap().contains(&json!(kind)), "{kind}: {kinds}");
+    }
+    assert_eq!(desk.ask(Method::GET, "/9/log/kinds", None).await.0, 404);
+}
+
+#[tokio::test]
 async fn campaign_export_has_whole_rows_so_one_that_was_changed_by_hand_differs_from_its_events() {
     let desk = Desk::start(two_tasks()).await;
     let csv = "full_name,profile_url,title\nAda,https://x.example/a,CTO\nBob,https://x.example/b,Cook\n";

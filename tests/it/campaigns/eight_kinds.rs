@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use level3::domain::campaign::KINDS;
+use level3::domain::campaign::ProposalKind;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -90,8 +90,8 @@ async fn audited(desk: &Desk, kind: &str, proposed: &Value) -> Value {
 #[tokio::test]
 async fn campaign_proposals_of_all_eight_kinds_are_carried_out_and_do_what_they_say() {
     let (desk, proposals) = (Desk::start(three_tasks()).await, proposals());
-    for kind in KINDS {
-        assert!(proposals.iter().any(|(proposed, _)| proposed == kind), "{kind}");
+    for kind in ProposalKind::ALL {
+        assert!(proposals.iter().any(|(proposed, _)| *proposed == kind.as_str()), "{kind}");
     }
     let says = |n: usize| call(proposals[n].0, proposals[n].1.clone());
     let gate = Arc::new(Notify::new());

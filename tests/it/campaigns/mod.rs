@@ -18,6 +18,7 @@ mod ranking;
 mod script_reach;
 mod scripts;
 mod turns;
+mod two_servers;
 
 use reqwest::Method;
 use serde_json::{Value, json};

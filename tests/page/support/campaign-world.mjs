@@ -5,6 +5,8 @@ import { PNG } from "./operator-world.mjs";
 const MINUTE = 60_000;
 /** The sha256 of the one picture whose bytes are there. */
 const SEEN = "5e".repeat(32);
+/** A line that is too old to stand among the newest ones. */
+const OLD = [{ id: "file 1.1", timestamp: "2026-01-02T03:04:05Z", kind: "file read", payload: { turn: 1 } }];
 const HOSTILE = "<img src=x onerror=alert(1)>\u202e";
 
 /** The world: `{ answers, asked, campaigns, info }`. `at(ms)` is a time from now. */
@@ -99,11 +101,19 @@ function answersOf({ asked, campaigns, campaign, info, versions, at }) {
     "/api/campaigns/5": () => campaigns.filter(({ id }) => id === 5).map(one)[0],
     "/api/campaigns/5/leads": { leads: [] },
     "/api/campaigns/5/log": [],
+    "/api/campaigns/5/log/kinds": { audit: [], events: [] },
     "/api/campaigns/4": one(campaigns[0]),
     "/api/campaigns/4/leads": { leads: [] },
     "/api/campaigns/4/log": [],
+    "/api/campaigns/4/log/kinds": { audit: [], events: [] },
     "/api/campaigns/3/leads": { leads },
-    "/api/campaigns/3/log": ({ search }) => logs[search.get("log")],
+    "/api/campaigns/3/log": ({ search }) => {
+      const kind = search.get("kind");
+      if (kind === "file read") asked.push(`file read, ${search.get("log")}, ${search.get("limit")}`);
+      if (kind) return [...logs[search.get("log")], ...OLD].filter((line) => line.kind === kind);
+      return logs[search.get("log")];
+    },
+    "/api/campaigns/3/log/kinds": { audit: ["file read", "model request", "persist_artifact"], events: ["cycle_asked", "cycle_ended"] },
     "/api/campaigns/3/artifacts/message/hello": { versions },
     "/api/campaigns/3/artifacts/picture/flat": { versions: [SEEN, "00".repeat(32)].map((sha256, at) => ({ ...versions[1], artifact_type: "picture", artifact_key: "flat", version: at + 1, content: sha256 })) },
     [`/api/attachments/${SEEN}`]: { png: PNG },

@@ -43,6 +43,18 @@ fn a_server_alone_keeps_nothing_to_tell() {
 }
 
 #[test]
+fn a_sign_of_presence_is_told_before_the_events_that_follow_from_it() {
+    let outbox = Outbox::default();
+    outbox.tell_watched(CampaignId(3));
+    assert_eq!(words(&outbox), [], "alone, nothing is told");
+    let outbox = in_company();
+    outbox.tell_watched(CampaignId(3));
+    outbox.tell(&event(1));
+    let told = words(&outbox);
+    assert!(matches!(&told[..], [Word::Watched(CampaignId(3)), Word::Event(_)]), "{told:?}");
+}
+
+#[test]
 fn text_that_waits_is_joined_up_to_what_fits_and_stays_before_its_record() {
     let outbox = in_company();
     for piece in ["Hel", "lo ", &"\u{1}".repeat(3000), "ü"] {

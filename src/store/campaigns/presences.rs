@@ -1,4 +1,5 @@
-//! Those who watch over campaigns: a page that is visible, or a terminal. It is kept in memory only, and every server asks for itself.
+//! Those who watch over campaigns: a page that is visible, or a terminal. Each server keeps it in its memory only, and tells its neighbours of
+//! each sign. A server that missed one waits until the next.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +18,7 @@ pub struct Presences(Arc<Mutex<BTreeMap<CampaignId, DateTime<Utc>>>>);
 
 impl Presences {
     /// Somebody is there now.
-    pub fn note(&self, id: CampaignId, now: DateTime<Utc>) {
+    pub(in crate::store) fn note(&self, id: CampaignId, now: DateTime<Utc>) {
         let mut signs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         signs.retain(|_, at| *at + LASTS > now);
         signs.insert(id, now);
