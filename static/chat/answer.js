@@ -4,6 +4,9 @@ import { h } from "../core/dom.js";
 import { words } from "../core/words.js";
 import { renderMarkdown } from "./markdown.js";
 
+/** So long after the last piece of text its end breathes. */
+const REST_MS = 500;
+
 /** `<l3-assistant>`: text on the page itself; `data` is a row of kind `assistant`. */
 export class AssistantMessage extends HTMLElement {
   set data({ content, final, unproven, streaming, partial, stopped, retried, note, speaker = words.name }) {
@@ -15,6 +18,7 @@ export class AssistantMessage extends HTMLElement {
     }
     this.dataset.final = String(final);
     this.dataset.streaming = String(streaming);
+    this.rest(streaming);
     if (this.shownContent !== content || this.grows !== streaming) {
       this.shownContent = content;
       this.grows = streaming;
@@ -30,6 +34,16 @@ export class AssistantMessage extends HTMLElement {
     if (this.mark) this.append(this.mark);
     this.dataset.unproven = String(unproven);
     this.fold(retried);
+  }
+
+  /**
+   * The mark at the end of a text that is being written breathes only when no piece has come for a while. It is made anew with each piece, and
+   * each that breathes is a layer of its own: thirty a second, of which nobody sees a breath.
+   */
+  rest(streaming) {
+    clearTimeout(this.pause);
+    this.dataset.rests = "false";
+    if (streaming) this.pause = setTimeout(() => (this.dataset.rests = "true"), REST_MS);
   }
 
   /** An answer that was tried again in another conversation stands folded, with the way there. */

@@ -98,7 +98,8 @@ export class Composer extends HTMLElement {
   /** Says beforehand that the model cannot see. Nothing is forbidden: another model may be in use when the message is read. */
   warn() {
     const blind = this.shown?.blind;
-    this.with.button.title = blind ? `${words.chat.files}. ${blind}` : words.chat.files;
+    const title = blind ? `${words.chat.files}. ${blind}` : words.chat.files;
+    if (this.with.button.title !== title) this.with.button.title = title;
     const text = this.with.images.length > 0 ? (blind ?? "") : "";
     if (this.note.textContent !== text) this.note.textContent = text;
     this.note.hidden = text === "";
@@ -114,7 +115,9 @@ export class Composer extends HTMLElement {
     }
     this.stopButton.hidden = this.leave(this.stopButton, !busy);
     this.stopButton.disabled = this.leave(this.stopButton, stopping || !connected);
-    this.stopButton.lastElementChild.textContent = stopping ? said.stopping : said.stop;
+    // The same words written once more would lay out the whole field anew with each piece of an answer.
+    const word = stopping ? said.stopping : said.stop;
+    if (this.stopButton.lastElementChild.textContent !== word) this.stopButton.lastElementChild.textContent = word;
     const rows = suggestions.map((text) => ({ key: text, text }));
     keyed(this.chips, rows, ({ text }) =>
       h("button", { type: "button", class: "chip", onclick: () => this.send(text, false) }, text),

@@ -57,6 +57,8 @@ class Chat {
     this.origins = () => [];
     /** The rows of a state; nothing until their code has come, with the first there are. */
     this.rows = undefined;
+    /** The main conversation, if something was said in it, now or before this load. */
+    this.begun = setting("begun");
     this.listen();
     session.store.subscribe((workspace) => this.gone.signal.aborted || this.told(workspace));
     this.told(session.store.getState());
@@ -167,7 +169,10 @@ class Chat {
     // An address may name a conversation before the line is up.
     if (main !== null && shown !== main && state.historyAfter === null && !this.failed.has(shown)) this.open(shown);
     const begun = isBegun(state);
-    if (begun || state.hello?.last_seq > 0) this.prepare();
+    const isSaid = begun || state.hello?.last_seq > 0;
+    // `shell/early.js` asks at once from now on for the code of rows, and it is read here while the line is opened.
+    if (isSaid && main && this.begun !== main) set("begun", (this.begun = main));
+    if (isSaid || this.begun) this.prepare();
     this.list(shown);
     if (state.from) this.loadOrigins();
     const retried = () => this.retried(state, shown, mainState(workspace).lists.conversations?.entries?.conversations);
@@ -188,16 +193,12 @@ class Chat {
   prepare() {
     const load = async () => {
       prepare();
-      // `shell/early.js` asks for it at once from now on.
-      const { main } = this.session.store.getState();
-      if (main && setting("begun") !== main) set("begun", main);
       const [{ turnRows }, { createRetried }] = await Promise.all([import("./turns.js"), import("./retried.js")]);
       this.retried = createRetried();
       this.rows = turnRows;
       this.told(this.session.store.getState());
     };
-    this.prepared ??= load().catch(() => (this.prepared = undefined));
-    return this.prepared;
+    return (this.prepared ??= load().catch(() => (this.prepared = undefined)));
   }
 
   /** A part that comes with the first branch tells of the turns that a branch goes on from. */

@@ -4,6 +4,8 @@
 /** So many rows are made at once: a screen. Others come a few in each frame, as far as a person may scroll next. */
 export const FIRST_ROWS = 16;
 const MORE_ROWS = 4;
+/** So many come in each frame while there is a screen of them yet: a little in every frame, and not much in some. */
+const CALM_ROWS = 2;
 /** Rows are made so many screens ahead of what is in sight, and let go of when they are further away than that. */
 const AHEAD_SCREENS = 2;
 const KEPT_SCREENS = 4;
@@ -52,7 +54,9 @@ export class RowWindow {
     const isMuch = first === Infinity || rows.length - end >= FIRST_ROWS || rows.length - first > MOST_ROWS;
     if (atEnd || first === Infinity) this.move(isMuch ? rows.length - FIRST_ROWS : first, rows.length);
     else this.move(first, end);
-    if (this.from !== from || shift !== 0) this.above = this.height(0, this.from);
+    // Rows that came in at the end change nothing above.
+    const isOther = this.from !== from || rows[from]?.key !== before[from]?.key;
+    if (isOther) this.above = this.height(0, this.from);
     return true;
   }
 
@@ -85,16 +89,16 @@ export class RowWindow {
     if ((bottom <= 0 && to < this.rows.length) || (top >= screen && from > 0)) this.jump(this.above - top);
     else {
       if (!hold || to - from > MOST_ROWS - 2 * FIRST_ROWS) this.letGo(screen, box);
-      if (this.from === from && top > -ahead) this.move(from - this.wanted(top), this.to);
-      if (this.to === to && bottom < screen + ahead) this.move(this.from, to + this.wanted(screen - bottom));
+      if (this.from === from && top > -ahead) this.move(from - this.wanted(top, screen), this.to);
+      if (this.to === to && bottom < screen + ahead) this.move(this.from, to + this.wanted(screen - bottom, screen));
       if (this.from < from) this.above = this.from === 0 ? 0 : Math.max(0, this.above - this.height(this.from, from));
       if (this.from !== from && atEnd) this.above = this.height(0, this.from);
     }
     return this.from !== from || this.to !== to;
   }
 
-  /** How many rows to make where rows are wanted in `px` of what is in sight; below 0 there are some. */
-  wanted = (px) => Math.max(MORE_ROWS, Math.ceil(px / this.mean));
+  /** How many rows to make where rows are wanted in `px` of what is in sight; below 0 there are some, and beyond a screen of them few more will do. */
+  wanted = (px, screen) => (px < -screen ? CALM_ROWS : Math.max(MORE_ROWS, Math.ceil(px / this.mean)));
 
   /** Lets go of what is far away, and remembers how tall it was. */
   letGo(screen, box) {
@@ -148,7 +152,8 @@ export class RowWindow {
       end = index + 1;
     };
     for (const index of pinned) if (index < from) pin(index);
-    if (from > end) gap(rows[from].key, this.above - (end > 0 ? this.height(0, end) : 0));
+    // Always the same one: while a person scrolls only its height changes.
+    if (from > end) gap("above", this.above - (end > 0 ? this.height(0, end) : 0));
     list.push(...rows.slice(from, to));
     end = to;
     for (const index of pinned) if (index >= to) pin(index);

@@ -26,6 +26,14 @@ export function relayApi(ask) {
     relayLogout: (name) => ask("POST", at("channels", name, "logout"), {}),
     /** Lets a channel write to new contacts again, after the service refused that. */
     relayUnlock: (name) => ask("POST", at("channels", name, "unlock"), {}),
+    /** The programs that are told of changes. */
+    relayWebhooks: () => ask("GET", at("webhooks")),
+    /** Adds one; the answer has its `secret`, this once. `withText`: it is told the reason too. */
+    relayAddWebhook: (url, withText) => ask("POST", at("webhooks"), { url, with_text: withText }),
+    /** Takes one away. */
+    relayRemoveWebhook: (id) => ask("DELETE", at("webhooks", id)),
+    /** Tells one something now: `{ ok, status, error }`. */
+    relayTryWebhook: (id) => ask("POST", at("webhooks", id, "test"), {}),
     /** What a phone of the test channel holds. */
     loopbackPhone: (address, after = 0) => ask("GET", `${at("loopback")}?${new URLSearchParams({ address, after })}`),
     /** Says something over the test channel, as a contact. */

@@ -39,6 +39,8 @@ export function createLists({ api, dispatch, opened }) {
       seen = {};
       return;
     }
+    // The words of the conversation come first: these would be asked for, read and shown while they are awaited.
+    if (state.historyAfter === null) return;
     const news = {
       capabilities: state.capabilities,
       approvals: state.elsewhere.ids,

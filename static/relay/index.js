@@ -1,4 +1,5 @@
-// Relay: conversations with outside people. All of them with the channels they run over, and each one with its transcript (`#relay/7`).
+// Relay: conversations with outside people. All of them, with the channels they run over and the programs that hear of them, and each one with its
+// transcript (`#relay/7`).
 
 import { withRelay } from "../core/api-relay.js";
 import { h } from "../core/dom.js";
@@ -12,6 +13,7 @@ import { errorState } from "../ui/states.js";
 import { channelsSection } from "./channels.js";
 import { instanceDetail } from "./detail.js";
 import { instanceList } from "./list.js";
+import { webhooksSection } from "./webhooks.js";
 import { relay as said } from "./words.js";
 
 /** Between two looks at the channels, of which no frame tells. */
@@ -32,8 +34,9 @@ export async function mount(host, { session: given, go, announce, setTitle, setL
   const tell = (error) => signal.aborted || problem.replaceChildren(errorState(error.message));
   const list = instanceList({ api, signal });
   const channels = channelsSection({ api, signal, announce, tell });
+  const webhooks = webhooksSection({ api, signal, announce });
   const detail = instanceDetail({ api, signal, announce, setTitle });
-  const overview = h("div", {}, list.node, channels.node);
+  const overview = h("div", {}, list.node, channels.node, webhooks.node);
   const sheet = h("div", { class: "sheet wide", "data-testid": "relay" }, problem, overview, detail.node);
   host.append(sheet);
 
@@ -61,7 +64,7 @@ export async function mount(host, { session: given, go, announce, setTitle, setL
     return [changedLists?.relay, connection.status === "connected"];
   };
   store.subscribe(onChange(news, () => signal.aborted || load()));
-  here = { gone, timers, list, detail, overview, sheet, look, go, setTitle, setLead };
+  here = { gone, timers, list, webhooks, detail, overview, sheet, look, go, setTitle, setLead };
 }
 
 /** Gives the focus back that a button had which is gone: to its message, else to the next of which nobody knows, else to the sheet. */
@@ -76,7 +79,7 @@ function focusOn(sheet, message) {
 /** Shows what the address names: all of them, or one. */
 export function show([id] = []) {
   if (!here) return;
-  const { detail, list, overview, sheet, look, go, setTitle, setLead } = here;
+  const { detail, list, webhooks, overview, sheet, look, go, setTitle, setLead } = here;
   overview.hidden = id !== undefined;
   detail.node.hidden = id === undefined;
   sheet.scrollTop = 0;
@@ -90,6 +93,7 @@ export function show([id] = []) {
   setTitle(words.places.relay);
   setLead(undefined);
   list.load();
+  webhooks.load();
   look();
 }
 

@@ -84,12 +84,13 @@ store.subscribe(showLine);
 let status;
 let news;
 store.subscribe((workspace) => {
-  const { connection } = mainState(workspace);
+  const { connection, hello, historyAfter } = mainState(workspace);
+  const isUp = connection.status === "connected";
+  // Nobody waits for this when the page opens: it comes behind the first words.
+  if (isUp && historyAfter !== null) news ??= import("./news.js").then(({ listenForNews }) => listenForNews({ session, announce, node: part("#announcer") }));
   // The dock and the palette name conversations in every place.
-  if (connection.status === "connected" && status !== "connected") {
-    // Nobody waits for this when the page opens.
-    news ??= import("./news.js").then(({ listenForNews }) => listenForNews({ session, announce, node: part("#announcer") }));
-    if (who.greeted(mainState(workspace).hello)) otherPlaces();
+  if (isUp && status !== "connected") {
+    if (who.greeted(hello)) otherPlaces();
     session.lists.load("conversations");
   }
   ({ status } = connection);

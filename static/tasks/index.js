@@ -8,6 +8,7 @@ import { taskLists } from "../core/entries.js";
 import { styles } from "../core/styles.js";
 import { shortTime } from "../core/times.js";
 import { onChange } from "../core/watch.js";
+import { words } from "../core/words.js";
 import { mainState, together } from "../core/workspace.js";
 import { closeDetails } from "../ui/details.js";
 import { segmented } from "../ui/forms.js";
@@ -194,22 +195,21 @@ export async function mount(host, { session: given, go, announce }) {
   lists.load("tasks");
   beats.load();
   let note;
-  const missing = (id) => {
+  const tellOf = (node) => {
     note?.remove();
-    note = id && errorState(said.missing(id));
-    if (note) refusal.append(note);
+    if ((note = node)) refusal.append(node);
   };
-  here = { gone, timers, state, show, view, open, missing, store };
+  here = { gone, timers, state, show, view, open, tellOf, store };
 }
 
 /** Shows what the address names: `week`, a week by one of its days, or a task. */
 export function show([first, second] = []) {
   if (!here) return;
   const { state } = here;
-  state.named = undefined;
-  here.missing(undefined);
-  state.view = first === "week" ? "week" : "list";
-  state.day = state.view === "week" ? dayOfName(second) : undefined;
+  const isWeek = first === "week";
+  Object.assign(state, { named: undefined, view: isWeek ? "week" : "list", day: isWeek ? dayOfName(second) : undefined });
+  const isUnknown = isWeek && second !== undefined && state.day === undefined;
+  here.tellOf(isUnknown ? emptyState(words.places.unknown(location.hash), words.places.unknownHelp) : undefined);
   here.view.choose(state.view);
   here.show();
   if (first && first !== "week") openNamed(first);
@@ -217,13 +217,13 @@ export function show([first, second] = []) {
 
 /** Opens the task that the address names, once the list is there; one that is not in it is said to be missing. */
 function openNamed(id) {
-  const { state, store, gone, open, missing } = here;
+  const { state, store, gone, open, tellOf } = here;
   state.named = id;
   const look = (workspace) => {
     if (gone.signal.aborted || state.named !== id) return;
     const isOpen = open(id);
     if (!isOpen && !mainState(workspace).lists.tasks?.entries) return;
-    if (!isOpen) missing(id);
+    if (!isOpen) tellOf(errorState(said.missing(id)));
     state.named = undefined;
   };
   look(store.getState());

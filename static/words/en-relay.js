@@ -93,6 +93,23 @@ export const relay = {
   logoutTitle: "Log out of WhatsApp?",
   logoutText: "This server is no longer a linked device. Messages wait until it is linked again.",
   loopback: "Open the test phones",
+  webhooks: "Webhooks",
+  webhookNone: "No other program is told.",
+  webhookUrl: "Address",
+  webhookHelp: "A program there is told of each change of state, by POST, signed with the secret that you see once. A private address needs LEVEL3_EGRESS_ALLOW.",
+  webhookText: "Say the reason too",
+  webhookTextHelp: "It may hold words of a contact.",
+  webhookAdd: "Add webhook",
+  webhookSecret: "Added. Its secret, which is shown this once:",
+  webhookWithText: "with the reason",
+  webhookWaits: (count) => (count === 1 ? "1 change waits to be told" : `${count} changes wait to be told`),
+  webhookFailed: (count) => (count === 1 ? "1 change was never told" : `${count} changes were never told`),
+  webhookTest: "Test",
+  webhookTold: (status) => `It was told, and answered ${status}.`,
+  webhookNotTold: (reason) => `It could not be told. ${reason}`,
+  webhookRemove: "Remove",
+  webhookRemoveTitle: "Tell this program nothing more?",
+  webhookRemoved: "The webhook was removed.",
 };
 
 export default { relay };

@@ -142,7 +142,7 @@ export default {
   running: "How it works",
   others: "Set in the environment or .env",
   othersHelp: "These open doors, hold keys or say where things are kept, so no page changes them.",
-  byCommand: "The pace of Relay is set with `relay init --pace`, its webhooks with `relay webhooks add`.",
+  byCommand: "The pace of Relay is set with `relay init --pace`, its webhooks in the place Relay.",
   data: "Data",
   folder: "Data folder",
   backup: "Make a backup",

@@ -93,6 +93,23 @@ export const relay = {
   logoutTitle: "Desconectar do WhatsApp?",
   logoutText: "Este servidor deixa de ser um aparelho conectado. As mensagens esperam até ser vinculado de novo.",
   loopback: "Abrir os telefones de teste",
+  webhooks: "Webhooks",
+  webhookNone: "Nenhum outro programa é avisado.",
+  webhookUrl: "Endereço",
+  webhookHelp: "Um programa ali é avisado de cada mudança de estado, por POST, assinado com o segredo que você vê uma vez. Um endereço privado precisa de LEVEL3_EGRESS_ALLOW.",
+  webhookText: "Dizer também o motivo",
+  webhookTextHelp: "Pode conter palavras de um contato.",
+  webhookAdd: "Adicionar webhook",
+  webhookSecret: "Adicionado. O segredo, mostrado só desta vez:",
+  webhookWithText: "com o motivo",
+  webhookWaits: (count) => (count === 1 ? "1 mudança espera para ser avisada" : `${count} mudanças esperam para ser avisadas`),
+  webhookFailed: (count) => (count === 1 ? "1 mudança nunca foi avisada" : `${count} mudanças nunca foram avisadas`),
+  webhookTest: "Testar",
+  webhookTold: (status) => `Foi avisado e respondeu ${status}.`,
+  webhookNotTold: (reason) => `Não pôde ser avisado. ${reason}`,
+  webhookRemove: "Remover",
+  webhookRemoveTitle: "Não avisar mais este programa?",
+  webhookRemoved: "O webhook foi removido.",
 };
 
 export default { relay };

@@ -142,7 +142,7 @@ export default {
   running: "Como trabalha",
   others: "Definido no ambiente ou no .env",
   othersHelp: "Abrem portas, guardam chaves ou dizem onde as coisas ficam; por isso nenhuma página os muda.",
-  byCommand: "O ritmo do Relay se define com `relay init --pace`, seus webhooks com `relay webhooks add`.",
+  byCommand: "O ritmo do Relay se define com `relay init --pace`, seus webhooks no lugar Relay.",
   data: "Dados",
   folder: "Pasta de dados",
   backup: "Fazer uma cópia",

@@ -25,6 +25,8 @@ test("a_list_is_asked_for_again_when_it_changed_elsewhere", async () => {
     await new Promise((resolve) => setImmediate(resolve));
     return asked.splice(0);
   };
+  assert.deepEqual(await look(), [], "the words of the conversation come first");
+  workspace = reduceWorkspace(workspace, { type: "@history", conversation: 1, after: 0 });
   assert.deepEqual(await look(), ["capabilities", "tasks", "timer"], "once at the beginning");
   assert.deepEqual(await look(), []);
   workspace = reduceWorkspace(workspace, { type: "changed", list: "capabilities" });

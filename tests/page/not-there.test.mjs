@@ -141,4 +141,9 @@ test("an_address_below_a_place_that_names_nothing_says_so", options, async () =>
   await browser.waitFor(`return document.querySelector("[data-place=settings] [data-testid=empty]") === null`);
   await browser.js(`location.hash = "#tasks/nothing"`);
   await browser.waitFor(`return document.querySelector(".task-refusal")?.innerText.includes("There is no task nothing")`);
+  await browser.js(`location.hash = "#tasks/week/nonsense"`);
+  await browser.waitFor(`return document.querySelector(".task-refusal [data-testid=empty]")?.innerText.includes("#tasks/week/nonsense")`);
+  assert.equal(await browser.js(`return document.querySelectorAll(".week-day").length`), 7, "this week is shown below it");
+  await browser.js(`location.hash = "#tasks/week/2026-11-26"`);
+  await browser.waitFor(`return document.querySelector(".task-refusal").childElementCount === 0`);
 });

@@ -1,6 +1,8 @@
-// Notifications of the system: only if a person switched them on and the browser allows them, and a press goes to what they tell of.
+// Notifications of the system: only if a person switched them on and the browser allows them, and a press goes to what they tell of. The favicon of
+// the tab, which says the same to everybody.
 
 import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
 import { afterEach, beforeEach, test } from "node:test";
 import { load } from "./load.mjs";
 
@@ -46,6 +48,31 @@ test("a_press_comes_back_to_the_tab_and_goes_where_it_tells_of", () => {
   assert.deepEqual([shown[0].body, gone], ["Approval needed", []]);
   shown[0].onclick();
   assert.deepEqual([shown.slice(1), gone], [["focus", "close"], ["there"]]);
+});
+
+test("the_favicon_and_the_title_say_that_an_approval_waits_until_it_is_decided", () => {
+  const file = (name) => new URL(`../../static/${name}`, import.meta.url);
+  const [, named] = /<link rel="icon" href="([^"]+)"/.exec(readFileSync(file("index.html"), "utf8"));
+  const icon = { href: `http://page${named}` };
+  globalThis.document = { hidden: false, title: "", querySelector: (css) => (css === "link[rel=icon]" ? icon : null) };
+  const frame = (seq, fields) => ({ conversation: 1, seq, turn: 1, ...fields });
+  const hello = { type: "hello", conversation: 1, conversations: {}, last_seq: 0, model: {}, version: "1" };
+  const asked = frame(3, { type: "approval", id: 5, state: "pending", call: 5, tool: "x", arguments: {}, what: ["Does it."] });
+  const attention = createAttention({ name: () => "level3" });
+  let workspace = initialWorkspace();
+  const next = (action) => (attention((workspace = reduceWorkspace(workspace, action))), [icon.href.split("/").at(-1), document.title]);
+  const plain = ["favicon.svg", "level3"];
+  assert.deepEqual(next(hello), plain);
+  next(frame(1, { type: "turn", state: "queued", origin: "message", content: "Go on." }));
+  assert.deepEqual(next(frame(2, { type: "turn", state: "running" })), plain);
+  const [waits, title] = next(asked);
+  assert.equal(waits, "favicon-waits.svg");
+  assert.ok(existsSync(file(waits)) && existsSync(file(plain[0])), "both are there");
+  assert.equal(title, "Approval needed · level3");
+  assert.deepEqual(next(frame(4, { type: "approval", id: 5, state: "approved", call: 5, channel: "page" })), plain);
+  // In a conversation that nobody has opened, too.
+  assert.equal(next({ type: "waiting", approvals: [8] })[0], "favicon-waits.svg");
+  assert.deepEqual(next({ type: "waiting", approvals: [] }), plain);
 });
 
 test("a_finished_turn_out_of_sight_leads_to_its_conversation_and_an_approval_to_itself", () => {

@@ -188,6 +188,31 @@ test("channels_show_their_state_the_code_and_the_pace", { skip }, () =>
     assert.deepEqual(relay.asked, ["unlock", "logout"]);
   }));
 
+test("a_webhook_is_added_tried_and_removed_by_keyboard_and_its_secret_is_shown_once", { skip }, () =>
+  on("#relay", async ({ relay }) => {
+    await see("l3-relay-webhook", "https://crm.example/hooks/relay");
+    await see("l3-relay-webhook", "with the reason · 2 changes wait to be told · 1 change was never told · It answered 500.");
+    await browser.js(`document.querySelector("[data-testid=webhook-url]").focus()`);
+    await browser.keys(..."ftp://x", ENTER);
+    await see("[data-testid=relay-webhooks] .wrong", "an address begins with https://");
+    assert.equal(await browser.js(`return document.querySelector("[data-testid=webhook-url]").value`), "ftp://x", "what was typed stays");
+    await browser.js(`document.querySelector("[data-testid=webhook-url]").select()`);
+    await browser.keys(..."https://a.example/x", ENTER);
+    await see("[data-testid=webhook-secret]", "whsec-4711");
+    await see("l3-relay-webhook:last-child", "https://a.example/x");
+    await browser.js(`document.querySelector("l3-relay-webhook:last-child [data-testid=webhook-test]").focus()`);
+    await browser.keys(ENTER);
+    await see("l3-relay-webhook:last-child", "It was told, and answered 204.");
+    await click("l3-relay-webhook [data-testid=webhook-test]");
+    await see("l3-relay-webhook", "It could not be told. Nobody answers there.");
+    await browser.js(`document.querySelector("l3-relay-webhook:last-child [data-testid=webhook-remove]").focus()`);
+    await browser.keys(ENTER);
+    await see("dialog", "https://a.example/x");
+    await click("[data-testid=confirm]");
+    await until(`document.querySelectorAll("l3-relay-webhook").length === 1 && document.activeElement.dataset.testid === "webhook-url"`);
+    assert.deepEqual(relay.asked, ["webhook ftp://x false", "webhook https://a.example/x false", "test 2", "test 1", "remove 2"]);
+  }));
+
 test("a_change_elsewhere_is_shown_and_a_missing_instance_is_said", { skip }, async () => {
   await on("#relay/7", async ({ relay, server }) => {
     await see("[data-testid=relay-state]", "Waiting for a reply");

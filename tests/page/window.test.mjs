@@ -123,6 +123,37 @@ test("much_that_comes_at_once_is_made_as_far_as_it_is_in_sight", () => {
   assert.deepEqual([page.view.from, page.view.to], [400 - FIRST_ROWS, 400]);
 });
 
+test("with_a_screen_of_rows_ahead_a_frame_of_scrolling_makes_few_and_with_less_it_makes_what_is_wanted", () => {
+  const page = new Page(rowsOf(3000));
+  page.rest();
+  const made = [];
+  for (let step = 0; step < 200; step += 1) {
+    page.top -= 100;
+    const { from } = page.view;
+    const calm = page.box(from).top < -SCREEN;
+    page.frame();
+    if (calm) made.push(from - page.view.from);
+  }
+  assert.ok(made.length > 100 && made.every((count) => count <= 2), `${made.join()}`);
+  page.top = page.laid()[1].top - 500;
+  const { from } = page.view;
+  page.frame();
+  assert.ok(from - page.view.from >= 4, "what is in sight is not waited for");
+});
+
+test("rows_that_come_at_the_end_leave_the_gap_above_as_it_is_and_the_gap_is_always_the_same_one", () => {
+  const page = new Page(rowsOf(1000));
+  page.rest();
+  const [gap] = page.view.shown();
+  const { above } = page.view;
+  page.view.above = above - 7;
+  page.view.change(rowsOf(1001), true);
+  assert.equal(page.view.above, above - 7, "nothing is added up anew");
+  page.top -= 3000;
+  page.rest();
+  assert.equal(page.view.shown()[0].key, gap.key);
+});
+
 test("pinned_rows_stand_among_gaps_in_their_order", () => {
   const page = new Page(rowsOf(1000));
   page.view.about(500);

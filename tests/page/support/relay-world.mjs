@@ -49,6 +49,7 @@ function answersOf({ asked, instances, messages, channels, message }) {
     "/api/relay/instances": () => ({ instances: [...instances.values()], more: false }),
     "/api/relay/unknown": () => ({ messages: all().filter(({ delivery }) => delivery === "unknown") }),
     "/api/relay/channels": () => ({ channels }),
+    ...webhookAnswers(asked),
     "POST /api/relay/channels/whatsapp/logout": () => (asked.push("logout"), Object.assign(channels[1], { state: "logged_out", qr: null })),
     "POST /api/relay/channels/whatsapp/unlock": () => (asked.push("unlock"), Object.assign(channels[1], { no_first_contacts: null })),
     "POST /api/relay/messages/33/resend": () => (asked.push("resend 33"), settled(33, "queued")),
@@ -72,8 +73,27 @@ function answersOf({ asked, instances, messages, channels, message }) {
   return answers;
 }
 
+/** Webhooks as the server has them: one that is refused, one that is added, tried and taken away. */
+function webhookAnswers(asked) {
+  let webhooks = [{ id: 1, url: "https://crm.example/hooks/relay", with_text: true, created_at: new Date().toISOString(), waiting: 2, failed: 1, last_error: "It answered 500." }];
+  return {
+    "GET /api/relay/webhooks": () => ({ webhooks }),
+    "POST /api/relay/webhooks": ({ body: { url, with_text } }) => {
+      asked.push(`webhook ${url} ${with_text}`);
+      if (!url.startsWith("https://")) return { refused: 400, error: "`url`: an address begins with https://" };
+      const made = { id: 2, url, with_text, created_at: new Date().toISOString(), waiting: 0, failed: 0, last_error: null };
+      webhooks = [...webhooks, made];
+      return { ...made, secret: "whsec-4711" };
+    },
+    "POST /api/relay/webhooks/1/test": () => (asked.push("test 1"), { ok: false, status: null, error: "Nobody answers there." }),
+    "POST /api/relay/webhooks/2/test": () => (asked.push("test 2"), { ok: true, status: 204, error: null }),
+    "DELETE /api/relay/webhooks/2": () => (asked.push("remove 2"), (webhooks = webhooks.filter(({ id }) => id !== 2)), {}),
+  };
+}
+
 /** The answers of a server whose Relay nobody has used. */
 export const noRelay = {
+  "/api/relay/webhooks": { webhooks: [] },
   "/api/relay/instances": { instances: [], more: false },
   "/api/relay/unknown": { messages: [] },
   "/api/relay/channels": { channels: [] },
