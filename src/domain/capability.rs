@@ -1,6 +1,6 @@
 //! Capabilities: tools that the agent wrote, as data.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::Grants;
@@ -23,14 +23,19 @@ text_enum! {
 pub struct TestCase {
     /// The arguments of the call.
     pub params: Value,
-    /// The expected result, compared as JSON; if absent, the call only has to succeed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The expected result, compared as JSON; if absent, the call only has to succeed. `null` is a result like any other.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     pub expect: Option<Value>,
     /// The answers to its operations (requests, SQL, kept values, calls of tools), in the order in
     /// which they start: `{"ok": …}` with the answer, or `{"error": "message"}`. A test reaches
     /// nothing else.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Value>,
+}
+
+/// Reads a field that is there, `null` included; serde takes `null` for an absent one.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
 }
 
 /// A capability as its author handed it in, before any check.

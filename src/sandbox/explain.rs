@@ -32,6 +32,18 @@ const UNKNOWN: &[(&[&str], &str)] = &[
     (&["Intl"], "The engine has no Intl: format numbers and dates in your own code; the time zone is UTC."),
 ];
 
+/// The engine's JSON of an object without fields, and of every `DOMException`.
+const EMPTY: &str = "{}";
+/// The words on such an object that was thrown.
+const SAYS_NOTHING: &str = "the code threw an object that says nothing of itself here: a DOMException, as atob, btoa and \
+    structuredClone throw on values they cannot take, or an object without fields. Catch it where it is thrown and throw an Error: \
+    `throw new Error(error.message)`";
+
+/// The message of a thrown value that is no `Error`: its text, or its JSON if it is an object.
+pub(super) fn of_no_error(message: &str) -> String {
+    if message == EMPTY { SAYS_NOTHING.to_owned() } else { with_hint(message) }
+}
+
 /// The message, with advice if there is some.
 pub(super) fn with_hint(message: &str) -> String {
     let message = clip(message);

@@ -48,6 +48,8 @@ pub(super) struct RunTerms {
     bounds: Bounds,
     /// The grants, if they are fewer than those the component is linked with.
     granted: Option<Arc<Grants>>,
+    /// The words about an operation that no grant allows, if they are not those for the author of a capability.
+    lacking: Option<String>,
 }
 
 /// The sizes that an instance may reach.
@@ -84,19 +86,20 @@ impl Inner {
     /// The terms of a call.
     pub(super) fn terms(&self, grants: &Grants, reach: Arc<dyn Reach>) -> RunTerms {
         let deadline = if powers::take_time(grants) { self.limits.reaching_deadline } else { self.limits.deadline };
-        RunTerms { deadline, depth: reach.depth(), reach, bounds: Bounds::of_calls(&self.limits), granted: None }
+        RunTerms { deadline, depth: reach.depth(), reach, bounds: Bounds::of_calls(&self.limits), granted: None, lacking: None }
     }
 
     /// The terms of a call without effects, which waits for nothing outside.
     pub(super) fn terms_of_trial(&self, reach: Arc<dyn Reach>) -> RunTerms {
-        RunTerms { deadline: self.limits.deadline, depth: 0, reach, bounds: Bounds::of_calls(&self.limits), granted: None }
+        let (deadline, bounds) = (self.limits.deadline, Bounds::of_calls(&self.limits));
+        RunTerms { deadline, depth: 0, reach, bounds, granted: None, lacking: None }
     }
 
-    /// The terms of a campaign's script.
-    pub(super) fn terms_of_script(&self, reach: Arc<dyn Reach>) -> RunTerms {
+    /// The terms of a campaign's script, which hears these words of what it lacks.
+    pub(super) fn terms_of_script(&self, reach: Arc<dyn Reach>, lacking: String) -> RunTerms {
         let ScriptLimits { memory_bytes, deadline, output_bytes, .. } = self.limits.script;
         let bounds = Bounds { memory_bytes, output_bytes, log_bytes: output_bytes };
-        RunTerms { deadline, depth: 0, reach, bounds, granted: None }
+        RunTerms { deadline, depth: 0, reach, bounds, granted: None, lacking: Some(lacking) }
     }
 
     /// Calls a capability with parameters that fit its schema.
@@ -154,6 +157,7 @@ impl Inner {
                 reach: Arc::clone(&terms.reach),
                 operations,
                 missing: None,
+                lacking: terms.lacking.clone(),
             },
         );
         store.limiter(|state| &mut state.memory);
@@ -208,11 +212,12 @@ pub(super) fn thrown(json: &str, memory_refused: Option<usize>) -> CallError {
     {
         return memory_exceeded(limit);
     }
-    CallError::Threw {
-        name: explain::clip(thrown.name.as_str().unwrap_or("Error")),
-        message: explain::with_hint(message),
-        place: thrown.stack.as_str().and_then(place),
-    }
+    let (name, message) = match thrown.name.as_str() {
+        Some(name) => (explain::clip(name), explain::with_hint(message)),
+        // The engine names only what is an `Error`.
+        None => ("Error".to_owned(), explain::of_no_error(message)),
+    };
+    CallError::Threw { name, message, place: thrown.stack.as_str().and_then(place) }
 }
 
 /// Reads the reason why the host stopped the call; `memory_refused` as in [`thrown`].

@@ -1,5 +1,6 @@
 // Stands before each script of a campaign in JavaScript, which is the body of the function that begins in the last line. It has `input`,
-// `files`, `log` and `tmp`: names and texts in memory, 16 MiB of them, that end with the run.
+// `files`, `log` and `tmp`: names and texts in memory, 16 MiB of them, that end with the run. Without a host, `fetch` says so in these words.
+const level3Fetch = (nowhere) => (nowhere === undefined ? fetch : () => Promise.reject(new Error(nowhere)));
 const level3Tmp = () => {
   const [most, kept] = [16 << 20, new Map()];
   const size = (text) => new TextEncoder().encode(text).length;
@@ -24,4 +25,4 @@ const level3Tmp = () => {
     list: () => [...kept.keys()],
   });
 };
-export default async function script({ input, files }) { Object.freeze(files); const tmp = level3Tmp(), log = (...words) => console.log(...words); {
+export default async function script({ input, files, nowhere, fetch = level3Fetch(nowhere) }) { Object.freeze(files); const tmp = level3Tmp(), log = (...words) => console.log(...words); {

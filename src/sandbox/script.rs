@@ -22,7 +22,9 @@ const BEFORE: &str = include_str!("script.js");
 const AFTER: &str = "\n}}\n";
 /// The beginning of the engine's words about a power that is not granted.
 const NOT_GRANTED: &str = "this capability was not granted";
-/// The same in words about a script.
+/// The same of our own words about a script.
+const REACHES: &str = "a script reaches";
+/// The words about a script without hosts.
 const REACHES_NOTHING: &str = "a script reaches nothing: it has no network, no secrets, no database, no tools and no clock; it has input, files, log and tmp, and the \
      hosts that its approval grants (arguments.hosts of run_script)";
 /// The form of a script.
@@ -85,7 +87,7 @@ impl ScriptSlot<'_> {
         tracing::debug!(call = %permit.call(), language = ?script.language, "script runs");
         let (given, limits) = (json!({ "input": input, "files": files }), self.inner.limits.script);
         let (result, logs) = match script.language {
-            ScriptLanguage::JavaScript => self.javascript(script.source, &given).await,
+            ScriptLanguage::JavaScript => self.javascript(script.source, given).await,
             ScriptLanguage::Python => match self.inner.python.ready().await {
                 Ok(interpreter) => interpreter.run(script.source, &given, limits).await,
                 Err(error) => (Err(crate::telemetry::chain(&error)), Vec::new()),
@@ -99,7 +101,10 @@ impl ScriptSlot<'_> {
         ScriptEnd { result, logs }
     }
 
-    async fn javascript(&self, source: &str, given: &Value) -> (Result<String, String>, Vec<String>) {
+    async fn javascript(&self, source: &str, mut given: Value) -> (Result<String, String>, Vec<String>) {
+        if self.hosts.is_empty() {
+            given["nowhere"] = json!(REACHES_NOTHING);
+        }
         let grants = Grants { harmless: [Power::Log].into(), http: self.hosts.clone(), ..Grants::none() };
         let component = match self.inner.templates.get(&grants) {
             Ok(template) => template.component(Kind::Run, &format!("{BEFORE}{source}{AFTER}")),
@@ -108,24 +113,29 @@ impl ScriptSlot<'_> {
         let sum = sha256(&component);
         let bytes = Bytes { component: &component, sha256: &sum, grants: &grants, language: SourceLanguage::JavaScript };
         let RunEnd { result, logs, .. } = match self.inner.load(bytes).await {
-            Ok(loaded) => self.inner.run(&loaded, given, &self.inner.terms_of_script(Arc::clone(&self.reach))).await,
+            Ok(loaded) => {
+                let terms = self.inner.terms_of_script(Arc::clone(&self.reach), reaches(&self.hosts));
+                self.inner.run(&loaded, &given, &terms).await
+            }
             Err(error) => RunEnd::failed(CallError::Unusable(error.to_string())),
         };
         (result.map_err(|error| words(&error, &self.hosts)), logs)
     }
 }
 
+/// The reach of a script with these hosts, in words for its author.
+fn reaches(hosts: &BTreeSet<HttpGrant>) -> String {
+    if hosts.is_empty() {
+        return REACHES_NOTHING.to_owned();
+    }
+    let may: Vec<_> = hosts.iter().map(HttpGrant::in_words).collect();
+    format!("{REACHES} only what its approval grants: {} Propose it again with what it needs in arguments.hosts", may.join(" "))
+}
+
 /// The failure of a script, in words about a script.
 fn words(error: &CallError, hosts: &BTreeSet<HttpGrant>) -> String {
     match error {
-        CallError::Threw { message, .. } if message.starts_with(NOT_GRANTED) && hosts.is_empty() => REACHES_NOTHING.to_owned(),
-        CallError::Threw { message, .. } if message.starts_with(NOT_GRANTED) => {
-            let may: Vec<_> = hosts.iter().map(HttpGrant::in_words).collect();
-            format!(
-                "a script reaches only what its approval grants: {} Propose it again with what it needs in arguments.hosts",
-                may.join(" ")
-            )
-        }
+        CallError::Threw { message, .. } if message.starts_with(NOT_GRANTED) || message.starts_with(REACHES) => reaches(hosts),
         CallError::Threw { name, message, place } => {
             // The first lines are ours.
             let ours = u32::try_from(BEFORE.lines().count()).unwrap_or_default();

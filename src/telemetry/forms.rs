@@ -1,7 +1,6 @@
-//! The forms a value is commonly written in: as JSON, HTML, in addresses and names of hosts, as base64 and hex.
+//! The forms of a value that no reading back makes plain ([`super::read_back`]): in names of hosts and in forms, as base64 and hex.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD};
@@ -11,94 +10,21 @@ pub const SHORTEST: usize = 8;
 /// Shorter pieces of base64 say too little to be told from other text.
 const SHORTEST_BASE64: usize = 4;
 
-/// Characters beside letters and digits that encoders of addresses leave as they are: RFC 3986; `encodeURIComponent`; forms; a path as
-/// browsers write it; a query as they write it; RFC 3986 with the colon; and those that leave nothing.
-const LEFT_IN_ADDRESSES: [&str; 8] =
-    ["-._~", "-_.!~*'()", "*-._", "-._~!$&'()*+,;=:@/", "-._~!$&()*+,;=:@/?", "-._~:", "-._~!$&'()*+,;=:@", ""];
-
-/// Every form of `value`, itself among them; none of one that is shorter than [`SHORTEST`]. All are whole UTF-8.
+/// Every such form of `value`, itself among them; none of one that is shorter than [`SHORTEST`]. All are whole UTF-8.
 pub(super) fn of(value: &str) -> BTreeSet<Vec<u8>> {
-    let mut forms = BTreeSet::new();
     if value.chars().count() < SHORTEST {
-        return forms;
+        return BTreeSet::new();
     }
-    let mut add = |form: String| {
-        forms.insert(form.into_bytes());
-    };
-    add(value.to_owned());
-    // As the name of a host, which is read in small letters.
-    add(value.to_ascii_lowercase());
-    for json in json(value) {
-        add(self::json(&json).swap_remove(0));
-        add(json);
-    }
-    // As `{:?}` writes it, for the log.
-    add(inside(&format!("{value:?}")));
-    for left in LEFT_IN_ADDRESSES {
-        for upper in [true, false] {
-            let encoded = percent(value, left, upper);
-            add(encoded.replace("%20", "+"));
-            add(encoded);
-        }
-    }
-    let every_byte = |upper: bool| value.bytes().map(|byte| escape(byte, upper)).collect::<String>();
-    add(every_byte(true));
-    add(every_byte(false));
-    for html in html(value) {
-        add(html);
-    }
-    add(hex::encode(value));
-    add(hex::encode_upper(value));
-    for piece in base64(value.as_bytes()) {
-        add(piece);
-    }
-    forms
-}
-
-fn inside(quoted: &str) -> String {
-    quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(quoted).to_owned()
-}
-
-/// Inside the quotes of JSON: plain, with `/` escaped, and as ASCII in both cases.
-fn json(value: &str) -> Vec<String> {
-    let plain = inside(&serde_json::to_string(value).unwrap_or_default());
-    let ascii = |upper: bool| {
-        plain.chars().fold(String::new(), |mut text, c| {
-            if c.is_ascii() {
-                text.push(c);
-            } else {
-                for unit in c.encode_utf16(&mut [0; 2]) {
-                    let _ = if upper { write!(text, "\\u{unit:04X}") } else { write!(text, "\\u{unit:04x}") };
-                }
-            }
-            text
-        })
-    };
-    let forms = [plain.clone(), ascii(false), ascii(true)];
-    let slashed = forms.clone().map(|form| form.replace('/', "\\/"));
-    forms.into_iter().chain(slashed).collect()
-}
-
-fn percent(value: &str, left: &str, upper: bool) -> String {
-    value
-        .bytes()
-        .map(|byte| match byte {
-            _ if byte.is_ascii_alphanumeric() || left.as_bytes().contains(&byte) => char::from(byte).to_string(),
-            _ => escape(byte, upper),
-        })
-        .collect()
-}
-
-fn escape(byte: u8, upper: bool) -> String {
-    if upper { format!("%{byte:02X}") } else { format!("%{byte:02x}") }
-}
-
-fn html(value: &str) -> Vec<String> {
-    let least = value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let quoted = [least.replace('"', "&quot;"), least.replace('"', "&#34;")];
-    let apostrophes = ["&#39;", "&#x27;", "&#039;", "&apos;"];
-    let all = quoted.iter().flat_map(|text| apostrophes.map(|apostrophe| text.replace('\'', apostrophe)));
-    all.chain(quoted.clone()).chain([least.clone()]).collect()
+    let forms = [
+        value.to_owned(),
+        // As the name of a host, which is read in small letters.
+        value.to_ascii_lowercase(),
+        // As a form has it, whose spaces are no escapes.
+        value.replace(' ', "+"),
+        hex::encode(value),
+        hex::encode_upper(value),
+    ];
+    forms.into_iter().chain(base64(value.as_bytes())).map(String::into_bytes).collect()
 }
 
 /// The characters of base64 that the value alone decides, for each place it can have in the groups of three bytes; and, for a value at

@@ -3,6 +3,7 @@
 mod forms;
 mod line;
 mod metrics;
+mod read_back;
 mod scrub;
 
 use std::io::IsTerminal;

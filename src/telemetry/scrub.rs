@@ -1,9 +1,11 @@
 //! Hides the values of secrets in text: every value, in every form a program commonly writes it in, becomes `[secret NAME]`.
+//! A text is searched as it is and as it reads without its escapes, so an encoder need not be known: its family is enough.
 //!
 //! This is for accidents and for peers that echo what they were sent. A peer that wants to pass a secret on can always disguise it;
 //! against that stand the hosts a secret is bound to.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -12,7 +14,12 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
-use super::forms;
+use super::{forms, read_back};
+
+/// How many encodings on top of each other are read back, as of a text in JSON that stands in JSON. Each more is four more readings.
+const LAYERS: u32 = 2;
+/// The most bytes that an encoding commonly makes of one.
+const WIDEST: usize = 8;
 
 /// Replaces the values of secrets in whatever leaves the process. Clones share the values.
 #[derive(Clone, Default)]
@@ -22,6 +29,14 @@ struct KnownSecrets {
     finder: AhoCorasick,
     /// The text that stands in for each pattern of `finder`.
     labels: Vec<Arc<str>>,
+}
+
+/// A place to replace.
+struct Span<'a> {
+    range: Range<usize>,
+    /// The longest form that was found in it, which gives its label.
+    longest: usize,
+    label: &'a str,
 }
 
 impl std::fmt::Debug for Scrubber {
@@ -109,13 +124,13 @@ impl KnownSecrets {
     }
 
     fn clean<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        let spans = self.spans(bytes);
+        let spans = self.spans(bytes, LAYERS);
         if spans.is_empty() {
             return Cow::Borrowed(bytes);
         }
         let mut clean = Vec::with_capacity(bytes.len());
         let mut done = 0;
-        for (range, label) in spans {
+        for Span { range, label, .. } in spans {
             clean.extend_from_slice(&bytes[done..range.start]);
             clean.extend_from_slice(label.as_bytes());
             done = range.end;
@@ -124,26 +139,38 @@ impl KnownSecrets {
         Cow::Owned(clean)
     }
 
-    /// The places to replace, in order and apart from each other. Matches that overlap are one; the
+    /// The places to replace, in order and apart from each other, under so many layers of encodings. Matches that overlap are one; the
     /// longest gives its name.
-    fn spans(&self, bytes: &[u8]) -> Vec<(Range<usize>, &str)> {
-        let mut found: Vec<_> =
-            self.finder.find_overlapping_iter(bytes).map(|found| (found.range(), found.pattern().as_usize())).collect();
-        found.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
-        let mut spans: Vec<(Range<usize>, usize, &str)> = Vec::new();
-        for (range, pattern) in found {
-            let label = &*self.labels[pattern];
-            match spans.last_mut() {
-                Some((whole, longest, name)) if range.start < whole.end => {
-                    if range.len() > *longest {
-                        (*longest, *name) = (range.len(), label);
-                    }
-                    whole.end = whole.end.max(range.end);
-                }
-                _ => spans.push((range.clone(), range.len(), label)),
+    fn spans(&self, text: &[u8], layers: u32) -> Vec<Span<'_>> {
+        let matches = self.finder.find_overlapping_iter(text);
+        let of_text = matches.map(|found| Span {
+            range: found.range(),
+            longest: found.range().len(),
+            label: &*self.labels[found.pattern().as_usize()],
+        });
+        let mut found: Vec<Span<'_>> = of_text.collect();
+        if let Some(layers) = layers.checked_sub(1) {
+            // A match that holds no escape is found in `text` itself.
+            let near = self.finder.max_pattern_len().saturating_mul(WIDEST.pow(layers));
+            for back in read_back::all(text, near) {
+                let spans = self.spans(&back.text, layers).into_iter();
+                found.extend(spans.map(|span| Span { range: back.source_of(&span.range), ..span }));
             }
         }
-        spans.into_iter().map(|(range, _, label)| (range, label)).collect()
+        found.sort_by_key(|span| (span.range.start, Reverse(span.range.end)));
+        let mut spans: Vec<Span<'_>> = Vec::new();
+        for span in found {
+            match spans.last_mut() {
+                Some(whole) if span.range.start < whole.range.end => {
+                    if span.longest > whole.longest {
+                        (whole.longest, whole.label) = (span.longest, span.label);
+                    }
+                    whole.range.end = whole.range.end.max(span.range.end);
+                }
+                _ => spans.push(span),
+            }
+        }
+        spans
     }
 }
 

@@ -193,6 +193,9 @@ async fn a_secret_echoed_in_the_body_is_hidden_in_every_form() {
         "canary%2F8f21%2B%C3%BC%3Dtoken".into(),
         "canary%2f8f21%2b%c3%bc%3dtoken".into(),
         "canary/8f21+\\u00fc=token".into(),
+        "canary/8f21%2B%C3%BC%3Dtoken".into(),
+        "canary/8f21\\u002B\\u00FC=token".into(),
+        "canary/8f21&#43;ü&#61;token".into(),
     ] {
         let said = format!("before {echo} after");
         let peer = Peer::https(move |_| reply("200 OK", &["Content-Type: text/plain"], &said)).await;

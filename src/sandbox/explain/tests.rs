@@ -10,6 +10,14 @@ fn words_of_other_places_are_explained() {
 }
 
 #[test]
+fn a_thrown_object_that_shows_no_field_is_explained() {
+    assert!(of_no_error("{}").contains("DOMException") && of_no_error("{}").contains("throw an Error"));
+    assert_eq!(of_no_error(r#"{"code":7}"#), r#"{"code":7}"#);
+    assert_eq!(of_no_error("just a text"), "just a text");
+    assert_eq!(with_hint("{}"), "{}");
+}
+
+#[test]
 fn other_languages_are_recognised() {
     assert!(syntax_hint("```js\nfunction f() {}\n```").contains("Markdown"));
     assert!(syntax_hint("async def f(params):\n    return 1").contains("Python"));

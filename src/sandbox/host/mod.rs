@@ -57,15 +57,17 @@ pub(super) struct HostState {
     pub(super) operations: Option<Operations>,
     /// The first grant that the capability lacked.
     pub(super) missing: Option<Missing>,
+    /// The words about it, if they are not those for the author of a capability.
+    pub(super) lacking: Option<String>,
 }
 
 impl HostState {
     /// Remembers the grant that the capability lacked.
     fn noted<T>(&mut self, answer: std::result::Result<T, OperationRefused>) -> std::result::Result<T, OperationRefused> {
-        answer.inspect_err(|refused| {
-            if let Some(missing) = &refused.missing {
-                self.missing.get_or_insert_with(|| (**missing).clone());
-            }
+        answer.map_err(|refused| {
+            let Some(missing) = &refused.missing else { return refused };
+            self.missing.get_or_insert_with(|| (**missing).clone());
+            self.lacking.clone().map_or(refused, OperationRefused::new)
         })
     }
 }

@@ -158,6 +158,21 @@ async fn words_of_node_are_explained_when_they_are_met() {
 }
 
 #[tokio::test]
+async fn what_is_thrown_and_says_nothing_is_explained() {
+    for code in ["atob('!!')", "btoa('€')", "structuredClone(() => 1)", "throw new DOMException('a', 'AbortError')", "throw {}"]
+    {
+        let error = failure(sandbox(), &format!("export default () => {{ {code} }}")).await;
+        assert!(error["message"].as_str().unwrap().contains("Catch it where it is thrown"), "{code}: {error}");
+    }
+    // Code itself can read what it caught.
+    let source =
+        "export default () => { try { throw new DOMException('a', 'AbortError') } catch (e) { return [e.name, e.message] } }";
+    assert_eq!(result(source, json!({})).await, r#"["AbortError","a"]"#);
+    let error = failure(sandbox(), "export default () => { throw new Error('{}') }").await;
+    assert_eq!(error["message"], "{}");
+}
+
+#[tokio::test]
 async fn what_was_not_granted_says_so() {
     let uses = [
         ("log", "console.log('x')"),

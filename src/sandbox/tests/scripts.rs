@@ -45,6 +45,13 @@ async fn a_script_reaches_nothing_and_hears_so() {
 }
 
 #[tokio::test]
+async fn a_script_that_catches_the_error_of_fetch_reads_where_hosts_are_asked_for() {
+    let source = "return await fetch('https://x.example/').catch((error) => error.message)";
+    let told = run(sandbox(), source, json!(null), json!({})).await.result.unwrap();
+    assert!(told.contains("arguments.hosts of run_script") && !told.contains("write it again"), "{told}");
+}
+
+#[tokio::test]
 async fn a_script_has_a_tmp_in_memory_of_16_mib_that_ends_with_it() {
     let source = "tmp.write('/tmp/a', 'é'); tmp.write('b', 'x'.repeat((16 << 20) - 2));\nlog(tmp.read('a'), tmp.list(), tmp.remove('b'), tmp.remove('b'));\n\
                   tmp.write('c', 'x'.repeat(16 << 20))";

@@ -125,3 +125,17 @@ async fn kept_tests_without_answers_are_still_read() {
     assert_eq!(old, test(json!({}), json!(1)));
     assert_eq!(json!(old), json!({"params": {}, "expect": 1}));
 }
+
+#[tokio::test]
+async fn null_is_a_result_that_can_be_expected() {
+    let tests: Vec<TestCase> = serde_json::from_value(json!([{"params": {}, "expect": null}])).unwrap();
+    // It is kept as it was given.
+    assert_eq!(json!(tests), json!([{"params": {}, "expect": null}]));
+    let error = refused(&Draft { tests: tests.clone(), ..draft("export default () => 5") }).await;
+    assert!(error.message.contains("gave 5, but null was expected"), "{error}");
+    assert_eq!(error.refusal().to_json().get("expected"), Some(&json!(null)));
+    for source in ["export default () => null", "export default () => {}"] {
+        let checked = sandbox().check(&Draft { tests: tests.clone(), ..draft(source) }).await.unwrap();
+        assert!(checked.tests[0].ok && checked.tests[0].expected == Some(json!(null)), "{source}");
+    }
+}

@@ -48,6 +48,20 @@ fn every_form_that_others_write_a_value_in_is_hidden() {
         "s3cr3t/+&quot;&lt;&amp;&gt;&#x27; ü~:token",
         "s3cr3t/+&quot;&lt;&amp;&gt;&apos; ü~:token",
         "s3cr3t/+\"&lt;&amp;&gt;' ü~:token",
+        // Python's `quote`; `json` of Go; System.Text.Json; html/template of Go; PHP's `htmlentities`; OWASP's encoder.
+        r#"s3cr3t/%2B%22%3C%26%3E%27%20%C3%BC~%3Atoken"#,
+        r#"s3cr3t/+\"\u003c\u0026\u003e' ü~:token"#,
+        r#"s3cr3t/\u002B\u0022\u003C\u0026\u003E\u0027 \u00FC~:token"#,
+        "s3cr3t/&#43;&#34;&lt;&amp;&gt;&#39; ü~:token",
+        "s3cr3t&sol;&plus;&quot;&lt;&amp;&gt;&apos; ü~&colon;token",
+        "s3cr3t&#x2F;+&#34;&lt;&amp;&gt;&#x27; &#xfc;~:token",
+        // Bytes of Python, and a word of a shell.
+        r#"s3cr3t/+"<&>\' \xc3\xbc~:token"#,
+        r#"s3cr3t/+\"\<\&\>\'\ ü~:token"#,
+        // An address in HTML, HTML in JSON, and an address that is part of another.
+        "s3cr3t%2F%2B%22%3C%26%3E&#39;%20%C3%BC~%3Atoken",
+        r#"s3cr3t\/+&quot;\u0026lt;\u0026amp;\u0026gt;' ü~:token"#,
+        "s3cr3t%252F%252B%2522%253C%2526%253E%2527%2520%25C3%25BC~%253Atoken",
         &hex::encode(TOKEN),
         &hex::encode_upper(TOKEN),
     ] {
@@ -75,6 +89,38 @@ fn base64_is_hidden_at_every_alignment_in_both_alphabets() {
         }
     }
     assert_eq!(scrubber.clean(&BASE64_STANDARD.encode(value)), "[secret TOKEN]");
+}
+
+#[test]
+fn base64_in_lines_or_inside_another_encoding_is_hidden() {
+    use base64::prelude::{BASE64_STANDARD, Engine};
+    let value = "?>~ü+/".repeat(40);
+    let scrubber = scrubber(&[("TOKEN", value.as_str())]);
+    let encoded = BASE64_STANDARD.encode(&value);
+    for end in ["\r\n", "\n", "\n    "] {
+        let lines: Vec<_> = encoded.as_bytes().chunks(76).map(|line| std::str::from_utf8(line).unwrap()).collect();
+        let lines = lines.join(end);
+        assert_eq!(scrubber.clean(&format!("<{lines}>")), "<[secret TOKEN]>", "{end:?}");
+        assert_eq!(scrubber.clean(&json!(lines).to_string()), "\"[secret TOKEN]\"", "{end:?}");
+    }
+    let in_address = encoded.replace('+', "%2B").replace('/', "%2f").replace('=', "%3D");
+    assert!(in_address.contains('%'));
+    assert_eq!(scrubber.clean(&format!("?a={in_address}&b=1")), "?a=[secret TOKEN]&b=1");
+}
+
+#[test]
+fn what_stands_around_an_encoded_value_stays_as_it_is() {
+    let scrubber = scrubber(&[("TOKEN", TOKEN)]);
+    let far = "x".repeat(5000);
+    let in_json = r#"s3cr3t/+\"\u003c\u0026\u003e' ü~:token"#;
+    let in_addresses = "s3cr3t%252F%252B%2522%253C%2526%253E%2527%2520%25C3%25BC~%253Atoken";
+    for around in ["%2F\\n&amp;\n", "\\u00fc ü %zz &nope; \\", &far, &format!("\\n{far}%2F{far}&lt;")] {
+        for written in [in_json, in_addresses] {
+            let text = format!("{around}<{written}>{around}");
+            assert_eq!(scrubber.clean(&text), format!("{around}<[secret TOKEN]>{around}"));
+        }
+        assert!(matches!(scrubber.clean(around), Cow::Borrowed(_)), "{around}");
+    }
 }
 
 #[test]
