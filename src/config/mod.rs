@@ -3,9 +3,11 @@
 
 mod browser;
 mod host;
+mod model_place;
 mod names;
 mod operator;
 mod relay;
+mod seconds;
 mod sources;
 mod vapi;
 mod voice;
@@ -13,7 +15,6 @@ mod voice;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use chrono_tz::Tz;
 
@@ -24,8 +25,10 @@ use crate::lasting::Lasting;
 
 pub use browser::BrowserAddress;
 pub use host::HostName;
+pub use model_place::{PROVIDER_WORDS, model_place};
 pub use operator::{OperatorEnvironment, OperatorNumbers};
 pub use relay::RelayEnvironment;
+pub use seconds::SettingSeconds;
 pub use sources::{NextSettings, SettingOrigin, SettingRefused, SettingSources, SettingState};
 pub use vapi::{SignatureAlgorithm, SignatureEncoding, SignaturePlan, VapiConfig, VapiSettings};
 pub use voice::{SpeechServer, SpeechShape, VoiceSettings};
@@ -44,9 +47,9 @@ pub struct Config {
     /// Which model to use.
     pub model: ModelSettings,
     /// `HEARTBEAT_INTERVAL`: how often the server looks for what is due, besides the moments it falls due.
-    pub heartbeat: Duration,
+    pub heartbeat: SettingSeconds,
     /// `APPROVAL_EXPIRY`: how long a person has to decide before it counts as no.
-    pub approval_expiry: Duration,
+    pub approval_expiry: SettingSeconds,
     /// `MAX_TOOL_ITERATIONS`: how many model requests one turn may make, and `MAX_CONVERSATION_HISTORY`: how many earlier messages each
     /// of them carries.
     pub turn: TurnLimits,
@@ -61,14 +64,14 @@ pub struct Config {
     /// `LEVEL3_TURN_CRASHES`: after so many crashes in a row at one tool call its turn is given up.
     pub turn_crashes: i32,
     /// `LEVEL3_SHUTDOWN_SECONDS`: how long turns, requests and sockets get to end in good order when the server is stopped.
-    pub shutdown: Duration,
+    pub shutdown: SettingSeconds,
     /// `LEVEL3_TURN_LOG`: whether each turn is logged to a file of the data folder.
     pub turn_log: bool,
     /// `LEVEL3_MCP_COMMANDS`: whether MCP servers that are programs may be added over the HTTP
     /// interface; if a token is asked for they may in any case.
     pub mcp_commands: bool,
     /// `LEVEL3_MCP_SECONDS`: how long an external MCP server gets to answer a call.
-    pub mcp_call: Duration,
+    pub mcp_call: SettingSeconds,
     /// The environment of programs that the server starts for others: nothing else of its own
     /// reaches them.
     pub programs: BTreeMap<String, String>,
@@ -222,8 +225,8 @@ impl Config {
                 keys: those_set(get, &PROVIDER_KEYS),
                 addresses: those_set(get, &PROVIDER_ADDRESSES),
             },
-            heartbeat: Duration::from_secs(positive(get, "HEARTBEAT_INTERVAL", "300")?),
-            approval_expiry: Duration::from_secs(positive(get, "APPROVAL_EXPIRY", "86400")?),
+            heartbeat: seconds(get, "HEARTBEAT_INTERVAL", "300")?,
+            approval_expiry: seconds(get, "APPROVAL_EXPIRY", "86400")?,
             turn: TurnLimits {
                 steps: u32::try_from(positive(get, "MAX_TOOL_ITERATIONS", "10")?).unwrap_or(u32::MAX),
                 history: usize::try_from(positive(get, "MAX_CONVERSATION_HISTORY", "50")?).unwrap_or(usize::MAX),
@@ -234,10 +237,10 @@ impl Config {
             egress_allow: egress_allow(get("LEVEL3_EGRESS_ALLOW"))?,
             capability_crashes: u32::try_from(positive(get, "LEVEL3_CAPABILITY_CRASHES", "3")?).unwrap_or(u32::MAX),
             turn_crashes: i32::try_from(positive(get, "LEVEL3_TURN_CRASHES", "5")?).unwrap_or(i32::MAX),
-            shutdown: Duration::from_secs(positive(get, "LEVEL3_SHUTDOWN_SECONDS", "3")?),
+            shutdown: seconds(get, "LEVEL3_SHUTDOWN_SECONDS", "3")?,
             turn_log: get("LEVEL3_TURN_LOG").is_none_or(|value| value != "0"),
             mcp_commands: get("LEVEL3_TOKEN").is_some() || get("LEVEL3_MCP_COMMANDS").is_some_and(|value| value != "0"),
-            mcp_call: Duration::from_secs(positive(get, "LEVEL3_MCP_SECONDS", "60")?),
+            mcp_call: seconds(get, "LEVEL3_MCP_SECONDS", "60")?,
             programs: PROGRAMS.iter().filter_map(|name| Some(((*name).to_owned(), get(name)?))).collect(),
             undo_bytes: bytes(get, "LEVEL3_UNDO_QUOTA", "256MiB")?,
             agent_quota: bytes(get, "LEVEL3_AGENT_QUOTA", "2GiB")?,
@@ -354,6 +357,10 @@ fn bytes(get: impl Fn(&str) -> Option<String>, variable: &'static str, default: 
         let problem = "expected a number of bytes from 1 up, like 500MiB or 2GiB".to_owned();
         ConfigError { variable, value, problem }
     })
+}
+
+fn seconds(get: impl Fn(&str) -> Option<String>, variable: &'static str, default: &str) -> Result<SettingSeconds, ConfigError> {
+    parse(get, variable, default, SettingSeconds::EXPECTED)
 }
 
 fn positive(get: impl Fn(&str) -> Option<String>, variable: &'static str, default: &str) -> Result<u64, ConfigError> {

@@ -1,5 +1,7 @@
 //! Tests of `config`.
 
+use std::time::Duration;
+
 use super::*;
 
 fn read(settings: &[(&str, &str)]) -> Result<Config, String> {
@@ -12,7 +14,7 @@ fn the_defaults_are_those_of_the_documents() {
     let config = read(&[]).unwrap();
     assert_eq!(config.listen.to_string(), "127.0.0.1:8000");
     assert_eq!(config.data_dir, Path::new("./data"));
-    assert_eq!((config.heartbeat.as_secs(), config.turn), (300, TurnLimits { steps: 10, history: 50 }));
+    assert_eq!((Duration::from(config.heartbeat).as_secs(), config.turn), (300, TurnLimits { steps: 10, history: 50 }));
     assert!(config.database_url.is_none() && config.model.provider.is_none() && !config.safe_mode);
 }
 
@@ -26,6 +28,10 @@ fn every_error_names_the_variable() {
     for (name, value) in [
         ("LEVEL3_LISTEN", "8000"),
         ("HEARTBEAT_INTERVAL", "0"),
+        ("HEARTBEAT_INTERVAL", "9223372036854775807"),
+        ("APPROVAL_EXPIRY", "99999999999999"),
+        ("LEVEL3_SHUTDOWN_SECONDS", "315360001"),
+        ("LEVEL3_MCP_SECONDS", "315360001"),
         ("MAX_TOOL_ITERATIONS", "-1"),
         ("MAX_CONVERSATION_HISTORY", "many"),
         ("LEVEL3_ALLOWED_HOSTS", "https://box.lan"),

@@ -151,7 +151,11 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
   function again(own, takeOver = false) {
     const { adapter, where, host } = own;
     over(own, "end", said.reconnecting);
-    return begin({ adapter, where, host, takeOver, isAgain: true }).catch(() => show({ ended: said.ended }));
+    return begin({ adapter, where, host, takeOver, isAgain: true }).catch(() => {
+      show({ ended: said.ended });
+      // Nothing took it over, so at the server it still goes on.
+      if (takeOver) api.end(own.call, false).catch(() => undefined);
+    });
   }
 
   function say(text) {

@@ -12,7 +12,7 @@ export default {
   voiceHelp: "Law asks for the microphone when you call.",
   noVoice: "Voice not supported on this browser: it cannot turn speech into words. Chrome, Edge and Safari can.",
   noMicrophone: "No microphone was found here. Connect one, or open this page by https.",
-  noVoiceTier: "Talking with Law is part of the paid tier.",
+  noVoiceTier: "Talking with Law is not part of your tier.",
   unheard: (from) => (from === "" ? "Not heard." : `Not heard from “${from}” on.`),
   nobody: (name) => `There is nobody called ${name} here.`,
   placeholder: { lea: "Message Lea", law: "Message Law" },

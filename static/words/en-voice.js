@@ -36,7 +36,7 @@ export default {
   takeOverTitle: "Take the call over?",
   takeOverText: "You are in a call already, in another tab. It ends there and begins here.",
   takeOver: "Take over",
-  upgradeTitle: "Talking with Law is part of the paid tier",
+  upgradeTitle: "Talking with Law is not part of your tier",
   upgradeOwner: "Which tier has voice, and how much, is set in the settings.",
   upgradeMember: "The owner of this server can give you another tier.",
   upgradeGo: "Go to the tiers",

@@ -9,7 +9,7 @@ export default {
   voiceHelp: "Law pede o microfone quando você liga.",
   noVoice: "Este navegador não tem suporte a voz: não transforma fala em palavras. Chrome, Edge e Safari transformam.",
   noMicrophone: "Nenhum microfone foi encontrado aqui. Conecte um, ou abra esta página por https.",
-  noVoiceTier: "Falar com Law faz parte do plano pago.",
+  noVoiceTier: "Falar com Law não faz parte do seu plano.",
   unheard: (from) => (from === "" ? "Não ouvido." : `Não ouvido a partir de “${from}”.`),
   nobody: (name) => `Não há ninguém chamado ${name} aqui.`,
   placeholder: { lea: "Mensagem para Lea", law: "Mensagem para Law" },

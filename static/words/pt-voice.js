@@ -36,7 +36,7 @@ export default {
   takeOverTitle: "Assumir a chamada?",
   takeOverText: "Você já está em uma chamada, em outra aba. Ela termina lá e começa aqui.",
   takeOver: "Assumir",
-  upgradeTitle: "Falar com Law faz parte do plano pago",
+  upgradeTitle: "Falar com Law não faz parte do seu plano",
   upgradeOwner: "Que plano tem voz, e quanta, se define nos ajustes.",
   upgradeMember: "Quem é dono deste servidor pode dar outro plano a você.",
   upgradeGo: "Ir aos planos",

@@ -37,6 +37,11 @@ async fn settings_are_changed_for_the_next_start_and_the_environment_wins() {
     let (_, still) = put(json!({"LEVEL3_TURN_LOG": null})).await;
     assert_eq!(setting(&still, "HEARTBEAT_INTERVAL")["next"], "60");
     assert_eq!(setting(&still, "LEVEL3_TURN_LOG")["waits"], false);
+    // A time by which a clock would overflow.
+    let (status, refused) = put(json!({"LEVEL3_MCP_SECONDS": "99999999999999"})).await;
+    let told =
+        "LEVEL3_MCP_SECONDS is `99999999999999`: expected a whole number of seconds from 1 to 315360000, which is ten years";
+    assert_eq!((status, &refused["error"]), (400, &json!(told)));
 }
 
 #[tokio::test]

@@ -144,6 +144,50 @@ async fn a_task_that_others_change_in_the_same_moment_gets_each_change_and_none_
 }
 
 #[tokio::test]
+async fn the_most_open_tasks_are_counted_where_a_task_is_written() {
+    let app = TestApp::start().await;
+    make_task(&app, "Water the plants", "").await;
+    app.rewrites("the tasks were not made one by one");
+    let more = "INSERT INTO tasks (conversation_id, title, created_at, updated_at)
+        SELECT conversation_id, 'another', '2026-11-20', '2026-11-20' FROM tasks, generate_series(2, 999)";
+    sqlx::query(more).execute(&mut app.behind().await).await.unwrap();
+    let act = |arguments: Value| ("manage_tasks", arguments);
+    app.script([
+        calls(&[
+            act(json!({"action": "create", "title": "The last one"})),
+            act(json!({"action": "create", "title": "One too many"})),
+            act(json!({"action": "complete", "id": 1})),
+            act(json!({"action": "create", "title": "In its place"})),
+            act(json!({"action": "update", "id": 1, "status": "pending"})),
+        ]),
+        text("I see"),
+    ]);
+    let frames = app.connect().await.ask("go").await;
+    let results: Vec<_> = frames.iter().filter(|frame| frame["type"] == "tool_result").collect();
+    assert_eq!(results.iter().map(|frame| frame["ok"] == true).collect::<Vec<_>>(), [true, false, true, true, false]);
+    for refused in [results[1], results[4]] {
+        let told = "You have 1000 open tasks, and 1000 is the most. Complete or delete some first.";
+        assert_eq!((&result(refused)["error"], &result(refused)["message"]), (&json!("too_many"), &json!(told)));
+    }
+    let open = "SELECT count(*) FROM tasks WHERE status = 'pending'";
+    assert_eq!(app.count(open).await, 1000);
+    // A person who has more already may change them, and is told how many they are.
+    sqlx::query("UPDATE tasks SET status = 'pending'").execute(&mut app.behind().await).await.unwrap();
+    app.script([
+        calls(&[
+            act(json!({"action": "update", "id": 1, "details": "all of them"})),
+            act(json!({"action": "create", "title": "One too many"})),
+        ]),
+        text("I see"),
+    ]);
+    let frames = app.connect().await.ask("go").await;
+    let results: Vec<_> = frames.iter().filter(|frame| frame["type"] == "tool_result").collect();
+    assert_eq!(results[0]["ok"], true, "{}", results[0]);
+    let told = "You have 1001 open tasks, and 1000 is the most. Complete or delete some first.";
+    assert_eq!(result(results[1])["message"], told);
+}
+
+#[tokio::test]
 async fn what_was_decided_by_to_dos_that_are_others_by_now_is_not_written() {
     let app = TestApp::start().await;
     make_task(&app, "Water the plants", "").await;

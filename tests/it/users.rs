@@ -20,6 +20,9 @@ async fn alone_there_is_no_login_and_from_the_first_password_on_there_is() {
         (status, &me["id"], &me["role"], &me["tier"], &me["signed_in"]),
         (200, &json!(1), &json!("owner"), &json!("paid"), &json!(false))
     );
+    let called = async |name: String| api::ask(&app, Method::PATCH, "/api/me", Some(json!({"display_name": name}))).await;
+    assert_eq!(called("x".repeat(101)).await, (400, json!({"error": "`display_name` has at most 100 characters"})));
+    assert_eq!(called("x".repeat(100)).await.0, 200);
     let mut before = app.connect().await;
     let owner = Person::owner(&app).await;
     assert_eq!(before.closed().await, Some(1008), "a socket that came in without a login ends");

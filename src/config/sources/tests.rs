@@ -1,5 +1,7 @@
 //! Settings of several places.
 
+use std::time::Duration;
+
 use super::*;
 
 fn map(settings: &[(&str, &str)]) -> HashMap<String, String> {
@@ -24,12 +26,12 @@ fn the_page_sets_what_no_other_place_sets_from_the_next_start_on() {
     assert_eq!((before.origin, before.value, before.next.as_deref()), (SettingOrigin::Default, None, Some("60")));
 
     let next = Config::layered(given.clone()).unwrap();
-    assert_eq!(next.heartbeat.as_secs(), 60);
+    assert_eq!(Duration::from(next.heartbeat).as_secs(), 60);
     let now = state(&next.sources, folder, "HEARTBEAT_INTERVAL");
     assert_eq!((now.origin, now.value.as_deref(), now.waits), (SettingOrigin::Page, Some("60"), false));
 
     next.sources.changed(folder, change("HEARTBEAT_INTERVAL", None)).unwrap().keep(folder).unwrap();
-    assert_eq!(Config::layered(given).unwrap().heartbeat.as_secs(), 300);
+    assert_eq!(Duration::from(Config::layered(given).unwrap().heartbeat).as_secs(), 300);
 }
 
 #[test]
@@ -80,7 +82,7 @@ fn a_file_of_the_page_that_is_of_no_use_keeps_no_server_from_its_start() {
     for text in ["{", r#"{"HEARTBEAT_INTERVAL": "never"}"#] {
         fs::write(folder.join(FILE), text).unwrap();
         let config = Config::layered(given.clone()).unwrap();
-        assert_eq!(config.heartbeat.as_secs(), 300);
+        assert_eq!(Duration::from(config.heartbeat).as_secs(), 300);
         assert!(config.unknown.iter().any(|said| said.contains(FILE)), "{:?}", config.unknown);
     }
 }

@@ -50,15 +50,16 @@ pub enum SpeechError {
         status: u16,
     },
     /// It says something else than it was asked for.
-    #[error(
-        "The speech server (VOICE_{of}_URL) sent {kind} where {wanted} was expected: write the whole address, path included."
-    )]
+    #[error("The speech server (VOICE_{of}_URL) sent {kind} that is not {wanted}: write the whole address, path included.")]
     Odd {
         /// `STT` or `TTS`.
         of: &'static str,
-        /// The type of its answer.
+        /// Its answer, by the type that it says it has.
         kind: String,
         /// The form that was asked for.
         wanted: &'static str,
     },
+    /// It heard words that nobody could send.
+    #[error("The speech server (VOICE_STT_URL) sent {0}, which no message can have: its own log says why.")]
+    Unsendable(String),
 }

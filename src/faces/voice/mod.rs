@@ -20,6 +20,7 @@ use crate::config::{SpeechServer, SpeechShape, VoiceSettings};
 use crate::domain::{HttpGrant, HttpRequest, HttpResponse, Scheme};
 use crate::egress::{Egress, EgressLimits, Placeholders};
 use crate::secrets::Vault;
+use crate::wire::MAX_MESSAGE_BYTES;
 
 pub use error::SpeechError;
 pub use trial::SPEECH_SERVERS;
@@ -100,7 +101,15 @@ impl SpeechServers {
         let answer = self.asked(STT, server, kind, body).await?;
         let read: Option<Value> = serde_json::from_slice(&answer.body).ok();
         let text = read.as_ref().and_then(|read| read.get("text")?.as_str());
-        text.map(heard).ok_or_else(|| SpeechError::Odd { of: STT, kind: kind_of(&answer), wanted: "JSON with `text`" })
+        let text =
+            text.map(heard).ok_or_else(|| SpeechError::Odd { of: STT, kind: kind_of(&answer), wanted: "JSON with `text`" })?;
+        if text.contains('\0') {
+            return Err(SpeechError::Unsendable("words with a zero character".to_owned()));
+        }
+        if text.len() > MAX_MESSAGE_BYTES {
+            return Err(SpeechError::Unsendable(format!("{} bytes of words", text.len())));
+        }
+        Ok(text)
     }
 
     /// A text as a WAV file.
@@ -188,7 +197,7 @@ fn grant(url: &Url) -> HttpGrant {
     HttpGrant { scheme, port: url.port(), path: Some(url.path().to_owned()), methods: ["POST".to_owned()].into(), ..host }
 }
 
-/// The type that an answer says it has, for a sentence.
+/// An answer by the type that it says it has, for a sentence.
 fn kind_of(answer: &HttpResponse) -> String {
     let kind = answer
         .headers
@@ -196,7 +205,7 @@ fn kind_of(answer: &HttpResponse) -> String {
         .find(|(name, _)| name == "content-type")
         .map(|(_, kind)| kind.split(';').next().unwrap_or_default());
     let kind: String = kind.unwrap_or_default().chars().filter(|letter| letter.is_ascii_graphic()).take(60).collect();
-    if kind.is_empty() { "something without a type".to_owned() } else { kind }
+    if kind.is_empty() { "an answer without a type".to_owned() } else { format!("an answer of the type {kind}") }
 }
 
 /// The words of a transcription. Servers write what is no speech in brackets, such as `[BLANK_AUDIO]` and `(music)`.

@@ -110,7 +110,7 @@ impl Vapi {
         self.config.whole.as_ref().ok_or_else(missing)
     }
 
-    /// Has Vapi make the call of a row that is there already. The key of the request is the row's, so that none is made twice. Vapi sends the
+    /// Has Vapi make the call of this number. The key of the request has the number, so that none is made twice. Vapi sends the
     /// language back with each request for words, so that nothing here keeps it.
     ///
     /// # Errors

@@ -71,6 +71,15 @@ struct AskedState {
     from: Option<String>,
 }
 
+/// The one who orders a cycle.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AskedCycle {
+    /// True if they are there for it.
+    #[serde(default)]
+    present: bool,
+}
+
 /// The part of a log that is asked for.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -92,16 +101,19 @@ pub(super) async fn create(
     Owner(doors): Owner,
     Body(CampaignOrderForm { name, tasks }): Body<CampaignOrderForm>,
 ) -> Reply<CampaignMade> {
-    let read = tasks.into_iter().enumerate().map(|(n, task)| new_task(task, &format!("tasks[{n}].")));
+    let read = tasks.into_iter().enumerate().map(|(n, task)| new_task(task, &format!("tasks[{n}]."), Requirement::read_in_file));
     let tasks = read.collect::<Result<_, _>>()?;
     Ok(Json(CampaignMade { id: doors.store.make_campaign(NewCampaign { name, tasks }, doors.clock.now()).await? }))
 }
 
+/// Reads a condition at a place.
+type ReadCondition = fn(Value, &str) -> Result<Requirement, String>;
+
 /// A task as a person wrote it.
-fn new_task(order: CampaignTaskOrder, at: &str) -> Result<NewCampaignTask, ApiRefusal> {
+fn new_task(order: CampaignTaskOrder, at: &str, read: ReadCondition) -> Result<NewCampaignTask, ApiRefusal> {
     let CampaignTaskOrder { description, preconditions, requires, needs } = order;
     let conditions = |name: &str, written: Vec<Value>| {
-        let read = written.into_iter().enumerate().map(|(n, one)| Requirement::read(one, &format!("{at}{name}[{n}]")));
+        let read = written.into_iter().enumerate().map(|(n, one)| read(one, &format!("{at}{name}[{n}]")));
         read.collect::<Result<Vec<_>, _>>().map_err(ApiRefusal::bad)
     };
     let need = |(n, one): (usize, Value)| {
@@ -202,8 +214,8 @@ async fn resume(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<Campaign> 
     Ok(Json(doors.campaigns.steer(id, CampaignInput::Resume).await?))
 }
 
-async fn cycle(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<Campaign> {
-    Ok(Json(doors.campaigns.one_cycle(id).await?))
+async fn cycle(Owner(doors): Owner, At(id): At<CampaignId>, QueryString(asked): QueryString<AskedCycle>) -> Reply<Campaign> {
+    Ok(Json(doors.campaigns.one_cycle(id, asked.present).await?))
 }
 
 async fn copy(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<CampaignMade> {
@@ -229,7 +241,7 @@ async fn forget_chat(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<Campa
 }
 
 async fn add_task(Owner(doors): Owner, At(id): At<CampaignId>, Body(order): Body<CampaignTaskOrder>) -> Reply<CampaignTold> {
-    ordered(&doors, id, CampaignOrder::AddTask(new_task(order, "")?)).await
+    ordered(&doors, id, CampaignOrder::AddTask(new_task(order, "", Requirement::read)?)).await
 }
 
 async fn change_task(

@@ -1,7 +1,5 @@
 //! External MCP servers: the operator adds, lists and removes them. The model has no tool for it.
 
-use std::collections::BTreeMap;
-
 use axum::Json;
 use axum::http::StatusCode;
 
@@ -54,24 +52,24 @@ pub(super) async fn add(
         return Err(ApiRefusal::conflict(format!("there are {MOST_SERVERS} servers already; remove one first")));
     }
     let listed = doors.mcp.list(&name, &transport).await?;
-    if !doors.store.add_mcp_server(&name, &transport, &listed.tools, doors.clock.now()).await? {
+    if !doors.store.add_mcp_server(&name, &transport, &listed, doors.clock.now()).await? {
         return Err(there_already(&name));
     }
     tracing::info!(server = name, "an MCP server was added");
-    Ok((StatusCode::CREATED, Json(kept(&doors, name, Vec::new(), listed.left_out).await?)))
+    Ok((StatusCode::CREATED, Json(kept(&doors, name, Vec::new()).await?)))
 }
 
 pub(super) async fn tools(Owner(doors): Owner, At(name): At<String>) -> Reply<McpTools> {
     known(&doors, &name).await?;
-    Ok(Json(kept(&doors, name, Vec::new(), BTreeMap::new()).await?))
+    Ok(Json(kept(&doors, name, Vec::new()).await?))
 }
 
 /// Asks the server for its tools anew.
 pub(super) async fn list_tools(Owner(doors): Owner, At(name): At<String>) -> Reply<McpTools> {
     let server = known(&doors, &name).await?;
     let listed = doors.mcp.list(&name, &server.transport).await?;
-    let changed = doors.store.list_mcp_tools(&name, &listed.tools, doors.clock.now()).await?;
-    Ok(Json(kept(&doors, name, changed, listed.left_out).await?))
+    let changed = doors.store.list_mcp_tools(&name, &listed, doors.clock.now()).await?;
+    Ok(Json(kept(&doors, name, changed).await?))
 }
 
 pub(super) async fn remove(Owner(doors): Owner, At(name): At<String>) -> Reply<serde_json::Value> {
@@ -88,13 +86,9 @@ async fn known(doors: &Doors, name: &str) -> Result<McpServer, ApiRefusal> {
     doors.store.mcp_server(name).await?.ok_or_else(|| unknown(name))
 }
 
-async fn kept(
-    doors: &Doors,
-    name: String,
-    changed: Vec<String>,
-    left_out: BTreeMap<String, String>,
-) -> Result<McpTools, StoreError> {
-    let ours = doors.store.mcp_tools().await?.into_iter().filter(|tool| tool.server == name);
+async fn kept(doors: &Doors, name: String, changed: Vec<String>) -> Result<McpTools, StoreError> {
+    let (tools, left_out) = tokio::try_join!(doors.store.mcp_tools(), doors.store.mcp_left_out(&name))?;
+    let ours = tools.into_iter().filter(|tool| tool.server == name);
     let tools = ours.map(|tool| McpToolEntry {
         tool: tool.tool,
         name: tool.name,

@@ -104,7 +104,7 @@ impl From<UserError> for ApiRefusal {
         match error {
             UserError::Unknown(_) => Self::unknown(error.to_string()),
             UserError::Taken(_) | UserError::Owner(_) => Self::conflict(error.to_string()),
-            UserError::Zone(_) => Self::bad(error.to_string()),
+            UserError::DisplayName(_) | UserError::Zone(_) => Self::bad(error.to_string()),
             UserError::Store(error) => error.into(),
         }
     }

@@ -91,9 +91,11 @@ impl From<SpeechError> for ApiRefusal {
             SpeechError::NotSet(_) => StatusCode::NOT_FOUND,
             SpeechError::Key { .. } => StatusCode::SERVICE_UNAVAILABLE,
             SpeechError::Silent(_) => StatusCode::GATEWAY_TIMEOUT,
-            SpeechError::Unasked { .. } | SpeechError::Refused { .. } | SpeechError::Failed { .. } | SpeechError::Odd { .. } => {
-                StatusCode::BAD_GATEWAY
-            }
+            SpeechError::Unasked { .. }
+            | SpeechError::Refused { .. }
+            | SpeechError::Failed { .. }
+            | SpeechError::Odd { .. }
+            | SpeechError::Unsendable(_) => StatusCode::BAD_GATEWAY,
         };
         Self::new(status, error.to_string())
     }

@@ -10,7 +10,7 @@ use crate::domain::VoiceCallId;
 use crate::domain::voice::{VoiceAdapter, VoiceLanguage};
 use crate::faces::voice::{RoomMade, SpeechError, VapiError};
 use crate::http::visitor::Visitor;
-use crate::store::VoiceError;
+use crate::store::{NewCall, VoiceError};
 use crate::wire::api::{BeginCall, EndedCall, SpeechPlaces, VoiceCall, VoiceLine};
 
 /// The character who is talked with.
@@ -42,22 +42,22 @@ pub(super) async fn begin(visitor: Visitor, Body(asked): Body<BeginCall>) -> Rep
     }
     let (theirs, now) = (visitor.theirs(), visitor.now());
     let conversation = theirs.main_conversation_of(visitor.profile(LAW)?.name, now).await?;
-    let begun = theirs.begin_call(conversation, adapter, take_over, now).await?;
-    if adapter == VoiceAdapter::Vapi { Ok(Json(with_room(&visitor, begun, lang).await?)) } else { Ok(Json(begun)) }
+    let new = NewCall { conversation, adapter, take_over, made: None };
+    let begun = match adapter {
+        VoiceAdapter::Vapi => with_room(&visitor, new, lang).await?,
+        VoiceAdapter::Browser | VoiceAdapter::Own => theirs.begin_call(new, now).await?,
+    };
+    Ok(Json(begun))
 }
 
-/// Has Vapi make a call that is begun here. If it does not, the call is over.
-async fn with_room(visitor: &Visitor, begun: VoiceCall, language: VoiceLanguage) -> Result<VoiceCall, ApiRefusal> {
-    match visitor.vapi().make(begun.call, begun.seconds_left, language).await {
-        Ok(RoomMade { id, room }) => {
-            visitor.theirs().keep_vapi_id(begun.call, &id).await?;
-            Ok(VoiceCall { room: Some(room), ..begun })
-        }
-        Err(error) => {
-            visitor.theirs().end_call(begun.call, true, visitor.now()).await?;
-            Err(error.into())
-        }
-    }
+/// Begins a call once Vapi has made it. Until then nothing is begun, and a call that is to be taken over goes on.
+async fn with_room(visitor: &Visitor, new: NewCall<'_>, language: VoiceLanguage) -> Result<VoiceCall, ApiRefusal> {
+    let theirs = visitor.theirs();
+    let tried = theirs.try_call(new, visitor.now()).await?;
+    let RoomMade { id, room } = visitor.vapi().make(tried.call, tried.seconds_left, language).await?;
+    let made = NewCall { made: Some((tried.call, &*id)), ..new };
+    let begun = theirs.begin_call(made, visitor.now()).await?;
+    Ok(VoiceCall { room: Some(room), ..begun })
 }
 
 pub(super) async fn beat(visitor: Visitor, At(call): At<i64>) -> Reply<VoiceCall> {

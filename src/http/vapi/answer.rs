@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 use std::sync::LazyLock;
 
-use axum::extract::{Path, Request};
+use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -14,7 +14,7 @@ use serde_json::json;
 use super::asked::{AskedWords, folded};
 use super::follow::{CallEars, HeardTurn, NextWords};
 use super::words::{away, behind, limit, moment};
-use super::{MAX_BODY_BYTES, unauthorized, unavailable};
+use super::{AtCall, MAX_BODY_BYTES, unauthorized, unavailable};
 use crate::domain::voice::VoiceLanguage;
 use crate::domain::{Shown, VoiceCallId};
 use crate::http::said;
@@ -32,7 +32,7 @@ static HESITATIONS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     file.split('"').nth(1).unwrap_or_default().split_whitespace().collect()
 });
 
-pub(super) async fn complete(stranger: Stranger, Path(call): Path<i64>, request: Request) -> Response {
+pub(super) async fn complete(stranger: Stranger, AtCall(call): AtCall, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let known = match stranger.vapi().by_bearer(VoiceCallId(call), |name| super::header(&parts.headers, name)).await {
         Ok(Some(known)) => known,

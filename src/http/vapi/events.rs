@@ -2,14 +2,14 @@
 //! answers away.
 
 use axum::Json;
-use axum::extract::{Path, Request};
+use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use chrono::DateTime;
 use serde_json::{Value, json};
 
 use super::asked::{folded, message_id};
-use super::{MAX_BODY_BYTES, header, tools, unauthorized, unavailable};
+use super::{AtCall, MAX_BODY_BYTES, header, tools, unauthorized, unavailable};
 use crate::domain::{Heard, VoiceCallId};
 use crate::http::said;
 use crate::http::visitor::{Stranger, Visitor};
@@ -18,7 +18,7 @@ use crate::store::{NewMessage, StoreError, VapiCall, VoiceError};
 /// The type of a final transcript, as it is asked for and as some of Vapi's servers write it.
 const FINAL: [&str; 2] = ["transcript[transcriptType='final']", "transcript[transcriptType=\"final\"]"];
 
-pub(super) async fn take(stranger: Stranger, Path(call): Path<i64>, request: Request) -> Response {
+pub(super) async fn take(stranger: Stranger, AtCall(call): AtCall, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let Ok(body) = axum::body::to_bytes(body, MAX_BODY_BYTES).await else {
         return StatusCode::PAYLOAD_TOO_LARGE.into_response();

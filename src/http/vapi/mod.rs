@@ -9,7 +9,8 @@ mod tools;
 mod words;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{DefaultBodyLimit, FromRequestParts, Path};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -29,6 +30,17 @@ pub(super) fn routes() -> Router<Closed> {
         .fallback(async || StatusCode::NOT_FOUND)
         .method_not_allowed_fallback(async || StatusCode::NOT_FOUND)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+}
+
+/// The number of the call that an address names. An address that names none is a stranger's.
+struct AtCall(i64);
+
+impl<S: Send + Sync> FromRequestParts<S> for AtCall {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
+        Path::from_request_parts(parts, state).await.map(|Path(call)| Self(call)).map_err(|_| unauthorized())
+    }
 }
 
 /// A header of a request, if it is text.

@@ -23,7 +23,8 @@ pub(super) fn away(language: VoiceLanguage) -> &'static str {
 pub(super) fn limit(reached: QuotaReached, language: VoiceLanguage) -> String {
     match (language, reached) {
         (VoiceLanguage::English, reached) => reached.to_string(),
-        (VoiceLanguage::Portuguese, QuotaReached::Messages) => {
+        (VoiceLanguage::Portuguese, QuotaReached::Messages) => "Você chegou ao limite de mensagens de hoje.".to_owned(),
+        (VoiceLanguage::Portuguese, QuotaReached::MessagesOfTier) => {
             "Você chegou ao limite de mensagens de hoje. Mude de plano para ter mais!".to_owned()
         }
         (VoiceLanguage::Portuguese, QuotaReached::Voice) => "Você já usou os seus minutos de voz deste mês.".to_owned(),

@@ -11,7 +11,7 @@ pub use doors::{Passwordless, Recognized, WhoIs};
 pub use secret::DoorSecret;
 
 use super::{Store, StoreError, Theirs, word};
-use crate::domain::{Requests, Tier, UserId, UserRole, user_key};
+use crate::domain::{Requests, Tier, UserId, UserRole, user_key, valid_display_name};
 use crate::wire::api::{AddUser, ChangeUser, ListedUser, UserInfo};
 
 /// How long the use of models is summed up for the list of users.
@@ -29,6 +29,9 @@ pub enum UserError {
     /// The owner stays what they are.
     #[error("{0}")]
     Owner(&'static str),
+    /// Nobody can be called so.
+    #[error("{0}")]
+    DisplayName(String),
     /// There is no such zone.
     #[error("`{0}` is no time zone; give its name of the IANA, like Europe/Berlin")]
     Zone(String),
@@ -41,6 +44,11 @@ impl From<sqlx::Error> for UserError {
     fn from(error: sqlx::Error) -> Self {
         Self::Store(error.into())
     }
+}
+
+/// Refuses a name that nobody can be called by.
+fn can_be_called(name: Option<&str>) -> Result<(), UserError> {
+    name.map_or(Ok(()), valid_display_name).map_err(UserError::DisplayName)
 }
 
 /// A row of `users`, as the macros read it.
@@ -145,6 +153,7 @@ impl Store {
         if let Some(zone) = &new.time_zone {
             self.is_time_zone(zone).await?;
         }
+        can_be_called(new.display_name.as_deref())?;
         let display_name = new.display_name.as_deref().map(str::trim).filter(|name| !name.is_empty());
         let made = query!(
             "INSERT INTO users (name, name_key, display_name, tier, time_zone, created_at) VALUES ($1, $2, $3, $4, $5, $6)
@@ -172,6 +181,7 @@ impl Store {
         if change.role.is_some_and(|role| role != UserRole::of(user)) {
             return Err(UserError::Owner("the owner is user number 1, and there is one; every other user is a member"));
         }
+        can_be_called(change.display_name.as_deref())?;
         if user == UserId::OWNER && change.disabled == Some(true) {
             return Err(UserError::Owner("the owner cannot be disabled"));
         }

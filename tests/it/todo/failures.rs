@@ -139,7 +139,7 @@ async fn a_list_is_bounded_and_says_so() {
         SELECT conversation_id, 'another', '2026-11-20', '2026-11-20' FROM tasks, generate_series(2, 1000)";
     talk.app.rewrites("the tasks were not made one by one");
     talk.app.behind().await.execute(more).await.unwrap();
-    let full = "You have 1000 open tasks, and that is the most. Complete or delete one first.";
+    let full = "You have 1000 open tasks, and 1000 is the most. Complete or delete some first.";
     let refused = talk.call("createTask", json!({"description": "one more", "confirmed": true})).await;
     assert_eq!((message(&refused), &refused["error"]), (full, &json!("too_many")), "nobody is asked");
     let by_hand =

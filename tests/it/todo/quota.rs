@@ -32,6 +32,22 @@ async fn the_message_after_the_last_is_refused_and_is_no_row_until_the_persons_m
     assert_eq!(refused["content"], "You've reached your daily message limit. Upgrade for more!");
     assert_eq!((&refused["id"], &refused["upgrade"]), (&json!("m9"), &json!(true)));
     assert_eq!(talk.count("SELECT count(*) FROM messages WHERE content = 'one more'").await, 0);
+    // If no tier allows more, nobody is told to take another one.
+    let set = async |tier: &str, limits| api::ask(&talk.app, Method::PUT, &format!("/api/tiers/{tier}"), Some(limits)).await;
+    assert_eq!(set("paid", json!({"messages_per_day": 1, "voice_minutes_per_month": 60})).await.0, 200);
+    talk.client.send(json!({"type": "message", "content": "one more", "profile": "lea", "id": "m9"})).await;
+    let refused = talk.client.frame().await;
+    assert_eq!(refused["content"], "You've reached your daily message limit.");
+    assert_ne!(refused["upgrade"], json!(true));
+    // A limit that is left out is not taken for none.
+    for (limits, missing) in [
+        (json!({}), "messages_per_day"),
+        (json!({"voice_minutes_per_month": 60}), "messages_per_day"),
+        (json!({"messages_per_day": null}), "voice_minutes_per_month"),
+    ] {
+        let (status, told) = set("paid", limits).await;
+        assert!(status == 400 && told.to_string().contains(&format!("missing field `{missing}`")), "{told}");
+    }
     // The builder's messages are not counted.
     talk.app.script([text("Hello.")]);
     talk.client.ask("hello").await;
