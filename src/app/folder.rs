@@ -4,9 +4,17 @@ use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use crate::clock::Random;
 use crate::lasting::Lasting;
+
+/// The lock of the server that holds the folder.
+const LOCK: &str = "server.lock";
+/// How long a server waits for the lock. A command that only looks has it for a moment.
+const LOCK_LIMIT: Duration = Duration::from_millis(200);
 
 /// A data folder that no other server holds. Dropping it gives it back.
 pub struct DataFolder {
@@ -66,14 +74,15 @@ impl DataFolder {
         // one and must reach its folder.
         DirBuilder::new().recursive(true).mode(0o711).create(path).map_err(unusable)?;
         let path = path.canonicalize().map_err(unusable)?;
-        let lock = File::options().create(true).write(true).truncate(false).open(path.join("server.lock")).map_err(unusable)?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(FolderError::Taken(path)),
-            Err(TryLockError::Error(error)) => return Err(unusable(error)),
-        }
+        let lock = File::options().create(true).write(true).truncate(false).open(path.join(LOCK)).map_err(unusable)?;
+        let Some(lock) = locked(lock).map_err(unusable)? else { return Err(FolderError::Taken(path)) };
         let server_id = server_id(&path.join("server-id"), random).map_err(unusable)?;
         Ok(Self { path, server_id, _lock: lock })
+    }
+
+    /// True if a server may run on this folder: one has its lock, or no server ever ran on a folder of this name here.
+    pub fn may_be_held(path: &Path) -> bool {
+        !File::open(path.join(LOCK)).is_ok_and(|lock| lock.try_lock_shared().is_ok())
     }
 
     /// The name of this server in its leases. It stays the same after a restart, so that the server
@@ -121,6 +130,19 @@ impl DataFolder {
     pub fn cache(&self) -> PathBuf {
         self.path.join("cache")
     }
+}
+
+/// The lock, taken; `None` if another server has it.
+fn locked(lock: File) -> io::Result<Option<File>> {
+    match lock.try_lock() {
+        Ok(()) => return Ok(Some(lock)),
+        Err(TryLockError::WouldBlock) => {}
+        Err(TryLockError::Error(error)) => return Err(error),
+    }
+    let (told, taken) = mpsc::channel();
+    // A thread that still waits then ends with the process, and gives back what it gets before.
+    thread::spawn(move || drop(told.send(lock.lock().map(|()| lock))));
+    taken.recv_timeout(LOCK_LIMIT).map_or(Ok(None), |taken| taken.map(Some))
 }
 
 fn server_id(file: &Path, random: &dyn Random) -> io::Result<String> {

@@ -11,7 +11,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::TimeDelta;
 use futures::FutureExt;
 use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
@@ -179,7 +178,6 @@ impl App {
             SpeechServers::new(config.voice.clone(), &egress, Some(vault.clone()), Arc::clone(&clock), Arc::clone(&random));
         let vapi = Vapi::new(config.vapi.clone(), &egress, vault.clone(), store.clone(), Arc::clone(&clock), Arc::clone(&random));
         let webhooks = Webhooks::new(store.clone(), egress, Arc::clone(&clock));
-        let interval = TimeDelta::from_std(config.heartbeat).unwrap_or(TimeDelta::days(1));
         let secret = store.derived_key("sessions of browsers");
         let site = http::Site {
             sources: config.sources.clone(),
@@ -217,13 +215,13 @@ impl App {
             sockets: TaskTracker::new(),
         };
         let media = MediaFolder::at(folder.media());
-        let runner = Runner::new(executor, folder.server_id(), config.shutdown, config.turn_crashes, media)
+        let runner = Runner::new(executor, folder.server_id(), config.shutdown.into(), config.turn_crashes, media)
             .with_workers(Arc::new([(CAMPAIGN_PROFILE, campaigns.worker())].into()));
-        let heartbeat = Heartbeat::new(store.clone(), profiles, campaigns.clone(), Arc::clone(&clock), interval);
+        let heartbeat = Heartbeat::new(store.clone(), profiles, campaigns.clone(), Arc::clone(&clock), config.heartbeat.into());
         let broken = CancellationToken::new();
         let mut parts = JoinSet::new();
         // Clients wait for the doors; the other parts have first looks to do.
-        parts.spawn(serve(doors, listener, config.shutdown, shutdown.clone()));
+        parts.spawn(serve(doors, listener, config.shutdown.into(), shutdown.clone()));
         // The log ends after the turns, so that it holds their last events.
         let worked = CancellationToken::new();
         let log = TurnLog::new(store.clone(), Arc::clone(&clock), config.turn_log.then(|| folder.logs()));

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use chrono::TimeDelta;
 use tokio_util::sync::CancellationToken;
 
 use super::{DataFolder, FolderError, Opening, Outside, StartError};
@@ -43,7 +42,7 @@ pub(super) async fn hands(
 ) -> Result<Hands, StartError> {
     let scrubber = &outside.scrubber;
     let vault = Vault::open(folder.path(), store.clone(), Arc::clone(&outside.random), scrubber.clone()).await?;
-    let limits = mcp::McpLimits { call: config.mcp_call, ..mcp::McpLimits::default() };
+    let limits = mcp::McpLimits { call: config.mcp_call.into(), ..mcp::McpLimits::default() };
     let mcp = Mcp::new(vault.clone(), scrubber.clone(), config.programs.clone(), limits);
     let (resolver, limits) = (Arc::clone(&outside.resolver), egress::EgressLimits::default());
     let egress = Egress::new(resolver, config.egress_allow.clone(), limits, scrubber.clone());
@@ -75,8 +74,7 @@ impl Workshop {
         ]
         .concat();
         let recorder = tools::Recorder::new(screen, folder.recordings());
-        let expiry = TimeDelta::from_std(config.approval_expiry).unwrap_or(TimeDelta::days(1));
-        let settings = ToolSettings { approval_expiry: expiry, safe_mode: config.safe_mode };
+        let settings = ToolSettings { approval_expiry: config.approval_expiry.into(), safe_mode: config.safe_mode };
         let tools = Tools::new(store.clone(), hands.clone(), Arc::clone(clock), restart.clone(), settings, named)
             .counted(metrics.clone())
             .recording(config.operator.is_some().then_some(recorder));

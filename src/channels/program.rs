@@ -185,7 +185,7 @@ impl Program {
                 Ok(_) if !line.ends_with(b"\n") => return Over::Ended,
                 Ok(_) => {}
             }
-            match serde_json::from_slice::<FromProgram>(&line) {
+            match FromProgram::read(&line) {
                 Ok(said) => {
                     if let Err(error) = self.hear(said, inbox).await {
                         return Over::Unkept(error);

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::relay::ChannelState;
+use crate::store::storable_json;
 
 /// The version of the protocol.
 pub(super) const VERSION: u32 = 1;
@@ -122,6 +123,15 @@ pub(super) enum FromProgram {
     },
     /// The contact's device has it, or the contact has seen it.
     Receipt { id: String, state: ReceiptState },
+}
+
+impl FromProgram {
+    /// Reads a line. Zero characters are replaced before any string of it is an id, a reason or a text: the database holds none, and a line that
+    /// cannot be kept would stop the channel.
+    pub(super) fn read(line: &[u8]) -> serde_json::Result<Self> {
+        let said: serde_json::Value = serde_json::from_slice(line)?;
+        serde_json::from_value(storable_json(&said))
+    }
 }
 
 /// The word of a receipt.

@@ -179,6 +179,9 @@ pub fn place(task: i64, before: i64) -> String {
 
 /// The answer to a word that decides, if nothing waits for one.
 pub const NOTHING_WAITS: &str = "Nothing waits for a confirmation now, so nothing was done.";
+/// The answer to a word that decides, if its sender cannot have read the question that waits.
+pub const WRITTEN_BEFORE: &str =
+    "That was written before the question was sent, so nothing was done. The question still waits for CONFIRMAR or CANCELAR.";
 /// The answer to a word that came from another number than the order.
 pub const ANOTHERS: &str =
     "The question that waits belongs to another number's task; only that number, the page or the command line decides.";

@@ -6,7 +6,9 @@ use futures::future::BoxFuture;
 
 use super::Operator;
 use crate::channels::{NewOrder, Orders};
-use crate::domain::operator::{ANOTHERS, NO_EDITS, NOT_ENOUGH, NOTHING_WAITS, OrderSource, only_decides, place, plain_yes};
+use crate::domain::operator::{
+    ANOTHERS, NO_EDITS, NOT_ENOUGH, NOTHING_WAITS, OrderSource, WRITTEN_BEFORE, only_decides, place, plain_yes,
+};
 use crate::domain::relay::{MOST_TEXT_IN, MediaNote, plain_text};
 use crate::domain::{ApprovalId, ConversationId, Heard};
 use crate::store::{NewMessage, OperatorWords, StoreError};
@@ -88,7 +90,7 @@ impl OperatorOrders {
                 let asked = store.asked_operator(conversation).await?;
                 let own = asked.is_some_and(|asked| asked.address == order.from && asked.channel == order.channel);
                 if own && !self.may_be_read(conversation, question.approval, order.at).await? {
-                    self.answer(conversation, order, ANSWERED_LATE, NOTHING_WAITS).await?;
+                    self.answer(conversation, order, ANSWERED_LATE, WRITTEN_BEFORE).await?;
                     return Ok(true);
                 }
                 let Some(heard) = heard.filter(|_| own) else {

@@ -100,7 +100,7 @@ fn client(ask: Ask, manner: ClientOptions) -> anyhow::Result<ExitCode> {
     // Not locked: `mcp` writes to it from another thread.
     let mut stdout = io::stdout();
     let mut screen = Screen { terminal: stdout.is_terminal(), json: manner.json, out: &mut stdout };
-    let ran = runtime.block_on(cli::run(ask, manner, &config, &mut screen));
+    let ran = runtime.block_on(cli::run(ask, manner, &config, app::DataFolder::may_be_held, &mut screen));
     // A thread may still wait for a line of input that nobody needs any more.
     runtime.shutdown_background();
     Ok(ran.map(|()| ExitCode::SUCCESS)?)

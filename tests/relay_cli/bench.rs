@@ -46,6 +46,14 @@ impl Bench {
         bench
     }
 
+    /// The same, with a daemon that runs. Its server is a script, so the answers come from whatever listens at the address.
+    pub fn asking(address: &str) -> Self {
+        let bench = Self::with(STEADY);
+        bench.done(&["init", "--listen", address]);
+        bench.done(&["start"]);
+        bench
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.place.path().join("home").join(name)
     }

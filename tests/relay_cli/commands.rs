@@ -10,7 +10,7 @@ use crate::bench::{Bench, mode};
 #[test]
 fn create_prints_the_id_and_nothing_else() {
     let server = Answers::serve(|_| (200, instance(7, "CREATED")));
-    let bench = Bench::at(&server.address);
+    let bench = Bench::asking(&server.address);
     let todos = bench.path("todos.txt");
     fs::write(&todos, "Confirm it\n").unwrap();
     let todos = todos.to_str().unwrap();
@@ -59,7 +59,7 @@ fn every_command_asks_what_the_document_says() {
             },
         )
     });
-    let bench = Bench::at(&server.address);
+    let bench = Bench::asking(&server.address);
     for (arguments, asked, said) in [
         (
             &["list", "--state", "active,paused", "--contact", "+491701234567"][..],
@@ -103,7 +103,7 @@ fn a_refusal_of_the_server_decides_the_exit_code() {
         what if what.contains("/pause") => (409, json!({"error": "instance 7 is COMPLETED; only open ones can be paused"})),
         _ => (400, json!({"error": "contact is `49`: expected an address like +491701234567"})),
     });
-    let bench = Bench::at(&server.address);
+    let bench = Bench::asking(&server.address);
     assert_eq!(bench.refused(1, &["get", "9"]), "relay: there is no instance 9; the nearest is 7\n");
     assert_eq!(bench.refused(1, &["pause", "7"]), "relay: instance 7 is COMPLETED; only open ones can be paused\n");
     assert!(bench.refused(2, &["create", "--contact", "49", "--objective", "x"]).contains("like +491701234567"));
@@ -117,7 +117,7 @@ fn an_export_is_written_once_and_for_nobody_else() {
         let transcripts = json!({"7": [message(31, "agent", "Hello", Some("sent"))]});
         (200, json!({"instances": [instance(7, "COMPLETED")], "transcripts": transcripts, "settings": {"pace": {}}}))
     });
-    let bench = Bench::at(&server.address);
+    let bench = Bench::asking(&server.address);
     let out = bench.path("export");
     let name = out.to_str().unwrap();
     assert_eq!(bench.done(&["export", "7", "--out", name]), format!("Wrote 1 instance into {name}.\n"));

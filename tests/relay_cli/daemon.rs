@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::answers::Answers;
 use crate::bench::{Bench, Ran, STEADY, mode, until};
 
 #[test]
@@ -27,6 +28,14 @@ fn init_makes_a_closed_folder_and_keeps_what_is_there() {
     );
     let config = fs::read_to_string(bench.path("config.json")).unwrap();
     assert!(config.contains("groq") && !config.contains("canary"), "{config}");
+    for (arguments, said) in [
+        (["init", "--provider", "nonsense"], "`model.provider` is \"nonsense\"; write one of anthropic"),
+        (["init", "--base-url", "http://u:sekret@127.0.0.1:8080/v1"], "`model.base_url` carries a user name or a password"),
+    ] {
+        let refused = bench.refused(2, &arguments);
+        assert!(refused.contains(said) && !refused.contains("sekret"), "{arguments:?}: {refused}");
+    }
+    assert_eq!(fs::read_to_string(bench.path("config.json")).unwrap(), config);
     let consent = bench.refused(1, &["init", "--channel", "whatsapp", "--whatsapp-program", "/bin/sh"]);
     assert!(consent.contains("needs your consent") && consent.contains("--consent"), "{consent}");
     let program = bench.refused(2, &["init", "--channel", "whatsapp", "--consent", "--whatsapp-program", "/nowhere"]);
@@ -136,13 +145,28 @@ fn without_a_daemon_every_command_says_what_to_start() {
 }
 
 #[test]
+fn a_token_goes_to_no_program_that_merely_listens_at_the_address() {
+    let foreign = Answers::serve(|_| (200, json!({})));
+    let bench = Bench::at(&foreign.address);
+    for arguments in [
+        &["status"][..],
+        &["list"],
+        &["create", "--contact", "+491701234567", "--objective", "Arrange a viewing"],
+        &["webhooks", "remove", "1"],
+    ] {
+        assert!(bench.refused(3, arguments).contains("the Relay daemon is not running"), "{arguments:?}");
+    }
+    assert_eq!(foreign.asked(), Vec::<String>::new());
+}
+
+#[test]
 fn the_real_server_is_started_answers_with_its_token_and_stops() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let bench = Bench::at(&port.to_string());
     bench.done(&["start"]);
     assert!(bench.path("data/server-id").exists());
     let strange = Bench::at(&port.to_string());
-    assert!(strange.refused(1, &["list"]).contains("does not take the token"));
+    assert!(strange.refused(3, &["list"]).contains("relay start"), "that server is another folder's");
     let taken = strange.refused(1, &["start"]);
     assert!(taken.contains(&format!("`listen` of config.json is {port}")) && !strange.path("data").exists(), "{taken}");
     bench.done(&["stop"]);

@@ -20,3 +20,14 @@ fn a_folder_that_cannot_be_made_is_named() {
     let error = DataFolder::take(Path::new("/proc/nothing/here"), &SeededRandom::new(1)).err().expect("unusable");
     assert!(error.to_string().contains("/proc/nothing/here"), "{error}");
 }
+
+#[test]
+fn a_folder_may_be_held_while_a_server_has_it_and_when_there_is_none_here() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = parent.path().join("data");
+    assert!(DataFolder::may_be_held(&path));
+    let held = DataFolder::take(&path, &SeededRandom::new(1)).unwrap();
+    assert!(DataFolder::may_be_held(&path));
+    drop(held);
+    assert!(!DataFolder::may_be_held(&path));
+}

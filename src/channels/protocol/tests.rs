@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::*;
 
 fn read(line: Value) -> Result<FromProgram, serde_json::Error> {
-    serde_json::from_value(line)
+    FromProgram::read(line.to_string().as_bytes())
 }
 
 #[test]
@@ -37,4 +37,22 @@ fn what_a_program_leaves_out_has_a_meaning() {
     };
     assert_eq!((chat.as_str(), own, media.is_none(), text.as_str()), ("direct", false, true, ""));
     assert!(matches!(read(json!({"kind": "refused", "id": "a"})), Ok(FromProgram::Refused { left: true, .. })));
+}
+
+#[test]
+fn no_string_of_a_line_holds_a_zero_character() {
+    for line in [
+        json!({"kind": "status", "state": "locked", "address": "+49\0", "reason": "\0", "code": "4\0", "pairing_code": "A\0"}),
+        json!({"kind": "qr", "text": "2@\0"}),
+        json!({"kind": "message", "id": "P\0", "from": "+49\0", "text": "a\0", "chat": "d\0", "to": "\0", "note": "\0", "quoted": "\0",
+            "media": {"path": "media/\0", "type": "\0"}}),
+        json!({"kind": "refused", "id": "\0", "code": "\0", "reason": "\0"}),
+        json!({"kind": "receipt", "id": "\0", "state": "read"}),
+    ] {
+        let said = format!("{:?}", read(line).unwrap());
+        assert!(!said.contains("\\0"), "{said}");
+    }
+    let sent = read(json!({"kind": "sent", "id": "P\0", "peer_id": "P\0X"})).unwrap();
+    let FromProgram::Sent { id, peer_id } = sent else { panic!("it is sent") };
+    assert_eq!((id.as_str(), peer_id.as_deref()), ("P\u{FFFD}", Some("P\u{FFFD}X")));
 }

@@ -17,8 +17,8 @@ use crate::cli::client::Client;
 pub(super) struct RelayClient {
     client: Client,
     url: Url,
-    /// True if the server is no daemon of ours.
-    foreign: bool,
+    /// The folder whose daemon it asks; `None` if `config.json` names another server.
+    daemon: Option<RelayHome>,
     token: PathBuf,
 }
 
@@ -27,7 +27,16 @@ impl RelayClient {
     pub(super) fn of(home: &RelayHome) -> Result<Self, RelayCliError> {
         let config = home.config()?;
         let client = Client::new(config.url(), Some(home.token()?)).map_err(RelayCliError::Asked)?;
-        Ok(Self { client, url: config.url(), foreign: config.server.is_some(), token: home.token_file() })
+        let daemon = config.server.is_none().then(|| home.clone());
+        Ok(Self { client, url: config.url(), daemon, token: home.token_file() })
+    }
+
+    /// Looks whether the daemon runs. Without it the token would go to any program that listens at its address.
+    fn must_run(&self) -> Result<(), RelayCliError> {
+        match &self.daemon {
+            Some(home) => home.running()?.map(|_pid| ()).ok_or(RelayCliError::NoDaemon),
+            None => Ok(()),
+        }
     }
 
     /// Reads something below `/api/relay`.
@@ -36,11 +45,13 @@ impl RelayClient {
         path: &[&str],
         query: &[(&str, String)],
     ) -> Result<Told<T>, RelayCliError> {
+        self.must_run()?;
         self.told(self.client.get(&below(path), query).await)
     }
 
     /// Has something done.
     pub(super) async fn post<T: DeserializeOwned>(&self, path: &[&str], body: &impl Serialize) -> Result<Told<T>, RelayCliError> {
+        self.must_run()?;
         self.told(self.client.post(&below(path), Some(body)).await)
     }
 
@@ -51,12 +62,13 @@ impl RelayClient {
 
     /// Removes something.
     pub(super) async fn delete(&self, path: &[&str]) -> Result<Told<Value>, RelayCliError> {
+        self.must_run()?;
         self.told(self.client.delete(&below(path)).await)
     }
 
     fn told<T: DeserializeOwned>(&self, answer: Result<Value, CliError>) -> Result<Told<T>, RelayCliError> {
         let whole = answer.map_err(|error| match error {
-            CliError::Unreachable { .. } if self.foreign => RelayCliError::NoServer(self.url.clone()),
+            CliError::Unreachable { .. } if self.daemon.is_none() => RelayCliError::NoServer(self.url.clone()),
             CliError::Unreachable { .. } => RelayCliError::NoDaemon,
             CliError::Token => RelayCliError::Token(self.token.clone()),
             error => RelayCliError::Asked(error),

@@ -150,8 +150,14 @@ impl RelayHome {
 
     /// The process of the daemon, if one runs here.
     pub(super) fn running(&self) -> Result<Option<i32>, RelayCliError> {
-        if !self.path.is_dir() || self.take_lock()?.is_some() {
+        if !self.path.is_dir() {
             return Ok(None);
+        }
+        // Shared, so that commands that look at the same time do not take each other for the daemon.
+        match self.open_lock()?.try_lock_shared() {
+            Ok(()) => return Ok(None),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(error)) => return Err(RelayCliError::file(&self.path)(error)),
         }
         let text = fs::read_to_string(self.pid_file()).unwrap_or_default();
         // A number of 0 or less would mean a group of processes.

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use url::{Host, Url};
 
 use super::RelayCliError;
+use crate::config::model_place;
 use crate::domain::relay::Pace;
 
 /// The address of the document.
@@ -114,9 +115,13 @@ impl HomeConfig {
         if !config.listen.ip().is_loopback() {
             return Err(wrong(format!("listen is {}: Relay serves this machine alone; write it like {LISTEN}", config.listen)));
         }
-        if let Some(server) = config.server.as_ref().filter(|server| !is_here(server)) {
-            return Err(wrong(format!("server is {server}: expected a level3 on this machine, like http://127.0.0.1:8000")));
+        if config.server.as_ref().is_some_and(|server| !is_here(server)) {
+            // Not said again: it may hold a password.
+            return Err(wrong(
+                "server is no bare address of a level3 on this machine: write it like http://127.0.0.1:8000".into(),
+            ));
         }
+        model_place(config.model.provider.as_deref(), config.model.base_url.as_deref()).map_err(wrong)?;
         Pace::read(&Value::Object(config.pace.clone()).to_string())
             .map_err(|why| wrong(format!("pace: {}", why.replace(BESIDE_IT, "say: relay init --i-know"))))?;
         Ok(config)
@@ -136,7 +141,7 @@ impl HomeConfig {
     }
 }
 
-/// True for the address of a server on this machine.
+/// True for the address of a server on this machine, without a user name or a password.
 fn is_here(server: &str) -> bool {
     Url::parse(server).is_ok_and(|url| {
         let on_loopback = match url.host() {
@@ -145,7 +150,7 @@ fn is_here(server: &str) -> bool {
             Some(Host::Ipv6(ip)) => ip.is_loopback(),
             None => false,
         };
-        url.scheme() == "http" && on_loopback
+        url.scheme() == "http" && on_loopback && url.username().is_empty() && url.password().is_none()
     })
 }
 

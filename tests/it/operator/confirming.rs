@@ -95,7 +95,7 @@ async fn a_word_that_was_sent_twice_does_not_decide_the_next_question_of_its_tas
     assert_eq!((desk.states().await, desk.carried_out().await), (vec!["AWAITING_CONFIRMATION".to_owned()], 1));
     desk.app.advance(6);
     assert!(desk.heard(2).await.contains("Answer CONFIRMAR"));
-    assert!(desk.heard(3).await.contains("Nothing waits for a confirmation"));
+    assert!(desk.heard(3).await.contains("written before the question was sent, so nothing was done. The question still waits"));
     // The channel brings it again, now that the question is there.
     desk.says(doubled).await;
     assert_eq!((desk.states().await, desk.carried_out().await), (vec!["AWAITING_CONFIRMATION".to_owned()], 1));
@@ -139,7 +139,7 @@ while read -r line; do
       echo "{{\"kind\":\"sent\",\"id\":\"$id\"}}"
       case "$line" in
         *'Answer CONFIRMAR'*) says W1 CONFIRMAR 07:59:58 ;;
-        *'Nothing waits'*) says W1 CONFIRMAR 07:59:58; says W2 CONFIRMAR 08:29:00 ;;
+        *'written before the question'*) says W1 CONFIRMAR 07:59:58; says W2 CONFIRMAR 08:29:00 ;;
       esac ;;
   esac
 done
@@ -168,7 +168,7 @@ async fn a_word_that_was_written_before_the_question_decides_nothing() {
     in_time("the answer", answered).await;
     assert_eq!((desk.states().await, desk.carried_out().await), (vec!["COMPLETED".to_owned()], 1));
     assert_eq!(desk.app.count("SELECT count(*) FROM approvals WHERE client_id LIKE '%/W2'").await, 1);
-    assert_eq!(fs::read_to_string(&lines).unwrap().matches("Nothing waits").count(), 1);
+    assert_eq!(fs::read_to_string(&lines).unwrap().matches("The question still waits").count(), 1);
 }
 
 #[tokio::test]

@@ -32,6 +32,7 @@ async fn junk_is_asked_for_once_more_and_then_counts_as_the_strictest() {
         desk.order("scripts?").await;
         let asked = desk.heard(1).await;
         assert!(asked.contains("CONFIRMAR"), "{junk}: {asked}");
+        assert!(asked.contains("The governor gave no answer that could be read"), "{junk}: {asked}");
         assert_eq!(desk.carried_out().await, 0, "{junk}");
         let lines = desk.log(1, "confirmation_required").await;
         let strictest = json!({"complexity": "high", "risk": "high", "impact": "systemic", "requires_confirmation": true});

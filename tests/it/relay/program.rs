@@ -104,6 +104,23 @@ async fn a_program_gets_what_it_needs_and_no_environment_of_ours() {
 }
 
 #[tokio::test]
+async fn a_zero_character_in_the_words_of_a_program_stops_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let says = r#"printf '{"kind":"sent","id":"%s","peer_id":"P\\u0000%s"}\n' "$id" "$id"; \
+printf '{"kind":"message","id":"M\\u0000","from":"+491701234567","text":"Yes"}\n'"#;
+    let desk = desk(folder.path(), says).await;
+    let id = ordered(&desk).await;
+    desk.app.script([writes("Thank you"), text("")]);
+    goes(&desk, id, 1, "sent").await;
+    goes(&desk, id, 3, "sent").await;
+    desk.app.run_until_idle().await;
+    assert_eq!(desk.transcript(id).await[1]["text"], "Yes");
+    // The third message came behind it, so the program has read it.
+    let lines = fs::read_to_string(desk.app.data().join("channels/whatsapp/lines")).unwrap();
+    assert!(lines.contains(r#""kind":"accepted""#) && lines.contains("\"id\":\"M\u{FFFD}\""), "{lines}");
+}
+
+#[tokio::test]
 async fn an_attempt_whose_end_nobody_knows_is_unknown_until_a_person_decides() {
     let folder = tempfile::tempdir().unwrap();
     let mut desk = desk(folder.path(), ":").await;

@@ -59,6 +59,10 @@ fn a_daemon_runs_while_its_lock_is_held() {
     let home = RelayHome { path: place.path().to_owned() };
     fs::write(home.pid_file(), "4711\n").unwrap();
     assert_eq!(home.running().unwrap(), None, "a number alone says nothing");
+    let look = home.open_lock().unwrap();
+    look.try_lock_shared().unwrap();
+    assert_eq!(home.running().unwrap(), None, "another command that looks is no daemon");
+    drop(look);
     let lock = home.take_lock().unwrap().unwrap();
     assert_eq!(home.running().unwrap(), Some(4711));
     assert!(home.take_lock().unwrap().is_none());

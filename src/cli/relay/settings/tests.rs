@@ -29,6 +29,9 @@ fn what_leaves_the_machine_or_is_unknown_is_refused_by_name() {
         (r#"{"server": "http://example.org"}"#, "like http://127.0.0.1:8000"),
         (r#"{"server": "https://127.0.0.1"}"#, "like http://127.0.0.1:8000"),
         (r#"{"server": "here"}"#, "like http://127.0.0.1:8000"),
+        (r#"{"server": "http://u:sekret@127.0.0.1:8000"}"#, "like http://127.0.0.1:8000"),
+        (r#"{"model": {"provider": "nonsense"}}"#, "`model.provider` is \"nonsense\"; write one of anthropic"),
+        (r#"{"model": {"base_url": "http://u:sekret@127.0.0.1:8080/v1"}}"#, "`model.base_url` carries a user name or a password"),
         (r#"{"chanel": "loopback"}"#, "unknown field `chanel`"),
         (r#"{"channel": "sms"}"#, "unknown variant `sms`"),
         (r#"{"pace": {"channel_per_day": 900}}"#, "relay init --i-know"),
@@ -37,6 +40,7 @@ fn what_leaves_the_machine_or_is_unknown_is_refused_by_name() {
     ] {
         let error = read(text).unwrap_err();
         assert!(error.to_string().starts_with("config.json: ") && error.to_string().contains(said), "{error}");
+        assert!(!error.to_string().contains("sekret"), "{error}");
         assert_eq!(error.exit_code(), 2);
     }
 }
