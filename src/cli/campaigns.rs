@@ -29,7 +29,8 @@ pub enum CampaignCommand {
     Create {
         /// Its name
         name: String,
-        /// A file with {"tasks": [{"description", "preconditions", "requires", "needs"}]}
+        /// A file with {"tasks": [{"description", "preconditions", "requires", "needs"}]}; in it a task names another by its place:
+        /// {"kind": "task_done", "nth": 1}
         #[arg(long, value_name = "FILE")]
         tasks: Option<PathBuf>,
     },
@@ -214,8 +215,9 @@ pub(super) async fn run(ask: CampaignCommand, client: &Client, screen: &mut Scre
         }
         C::Run { id } => watch(id, SIGN, client, screen).await,
         C::Cycle { id } => {
-            let _: CampaignTold = client.post(&["campaigns", &id.to_string(), "present"], NOTHING).await?;
-            let _: Campaign = client.post(&["campaigns", &id.to_string(), "cycle"], NOTHING).await?;
+            // One request: if the order is refused, nobody was there.
+            let there = [("present", "true".to_owned())];
+            let _: Campaign = client.post_at(&["campaigns", &id.to_string(), "cycle"], &there).await?;
             watch(id, SOON, client, screen).await
         }
         C::Task(ask) => task(ask, client, screen).await,

@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::artifact::{ArtifactType, check_content, check_key};
+use super::conditions::{check_tasks, leads_in};
 use super::page::{BROWSER_TOOLS, is_browser_tool};
 use super::proposal::{
     AnalyzeLeads, CampaignProposal, ExecuteTool, GenerateMessage, PersistArtifact, ProposalKind, ProposeTask, RequestUserInput,
@@ -15,7 +16,7 @@ use super::script::{RUN_SCRIPT, ScriptLanguage, ScriptPlan, script_named};
 use super::state::{CampaignState, MadeCall};
 use super::visit::PagePlan;
 use super::{Campaign, CampaignStatus, CampaignTask, CampaignTaskStatus, MOST_TASKS, ProvenEffect, Requirement};
-use crate::domain::CallState;
+use crate::domain::{CallState, LeadId};
 
 /// After so many cycles in a row that brought nothing, a person is told what is missing.
 const STUCK: i32 = 3;
@@ -285,9 +286,39 @@ fn new_task(state: &CampaignState, new: &ProposeTask) -> Result<(), String> {
     if state.tasks.len() >= MOST_TASKS {
         return Err(format!("the campaign has {MOST_TASKS} tasks, which is the most"));
     }
-    read_task(new).map(drop)?;
+    let (preconditions, requires) = read_task(new)?;
+    check_tasks(state, &preconditions, &requires)?;
     let known = state.tasks.iter().find(|task| task.description.trim() == new.description.trim());
     known.map_or(Ok(()), |known| Err(format!("task {} has this description already", known.id)))
+}
+
+/// The leads that a proposal names, each with its place. A state has not all leads, so it cannot say which of them are the campaign's own.
+pub fn leads_named(proposal: &CampaignProposal) -> Vec<(String, LeadId)> {
+    match proposal {
+        CampaignProposal::AnalyzeLeads(AnalyzeLeads { leads, .. }) => {
+            leads.iter().map(|lead| ("leads".to_owned(), LeadId(*lead))).collect()
+        }
+        CampaignProposal::CreateTask(new) => {
+            read_task(new).map(|(preconditions, requires)| leads_in(&preconditions, &requires)).unwrap_or_default()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The part of a state that a person is shown with a proposal, so that an approval is bound to it: the version that an artifact gets, and with a
+/// scoring config the leads that it ranks. `None` if nothing of the state is shown.
+pub fn bound(state: &CampaignState, proposal: &CampaignProposal) -> Option<Value> {
+    let (kind, key) = match proposal {
+        CampaignProposal::GenerateMessage(GenerateMessage { key, .. }) => (ArtifactType::Message, key),
+        CampaignProposal::AnalyzeLeads(AnalyzeLeads { key, .. }) => (ArtifactType::Analysis, key),
+        CampaignProposal::PersistArtifact(PersistArtifact { kind, key, .. }) => (kind.parse().ok()?, key),
+        _ => return None,
+    };
+    let mut bound = json!({ "version": state.artifact(kind, key).map_or(1, |kept| kept.version + 1) });
+    if kind == ArtifactType::LeadScoringConfig {
+        bound["leads"] = json!(state.leads.sha256);
+    }
+    Some(bound)
 }
 
 /// Preconditions and required effects.

@@ -2,6 +2,7 @@
 //! it. No I/O: [`state`] is what a cycle reads, [`judge`] all that is decided by it.
 
 pub mod artifact;
+pub mod conditions;
 pub mod files;
 pub mod judge;
 pub mod lead;
@@ -27,7 +28,7 @@ pub use artifact::{Artifact, ArtifactSource, ArtifactType};
 pub use lead::{Lead, LeadStatus};
 pub use lifecycle::{CampaignAction, CampaignInput, CampaignStatus};
 pub use proposal::{CampaignProposal, ProposalKind};
-pub use requirement::{Need, Requirement};
+pub use requirement::{Need, Requirement, time_named};
 pub use state::CampaignState;
 
 /// The name of the profile of campaigns.

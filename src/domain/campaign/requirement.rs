@@ -4,7 +4,8 @@ use std::fmt;
 
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::artifact::{ArtifactType, check_key};
@@ -73,12 +74,27 @@ pub enum Requirement {
     /// The time has come.
     After {
         /// The time.
+        #[serde(deserialize_with = "time")]
         time: DateTime<Utc>,
     },
 }
 
 fn one() -> i32 {
     1
+}
+
+fn time<'de, D: Deserializer<'de>>(written: D) -> Result<DateTime<Utc>, D::Error> {
+    time_named("time", written)
+}
+
+/// Reads a time as somebody wrote it in a field of this name.
+///
+/// # Errors
+/// A sentence with the name and what is expected.
+pub fn time_named<'de, D: Deserializer<'de>>(name: &str, written: D) -> Result<DateTime<Utc>, D::Error> {
+    let written = String::deserialize(written).map_err(|error| D::Error::custom(format!("{name}: {error}")))?;
+    let expected = |_| D::Error::custom(format!("{name}: expected a time like 2026-11-30T09:00:00Z, not `{written}`"));
+    written.parse().map_err(expected)
 }
 
 /// The words of the vocabulary, for refusals.
@@ -110,6 +126,31 @@ impl Requirement {
             return Err(format!("{at}.count: is {count}; ask for 1 at least"));
         }
         Ok(read)
+    }
+
+    /// Reads one of a file that makes a campaign. Its tasks have no numbers yet, so `task_done` names one by its place in the file, from 1, and
+    /// the place stands for the number until that is known.
+    ///
+    /// # Errors
+    /// As [`Requirement::read`].
+    pub fn read_in_file(mut written: Value, at: &str) -> Result<Self, String> {
+        if let Value::Object(fields) = &mut written
+            && fields.get("kind").and_then(Value::as_str) == Some("task_done")
+        {
+            let Some(nth) = fields.remove("nth").filter(|_| !fields.contains_key("task")) else {
+                return Err(format!(
+                    "{at}: the tasks of a new campaign have no numbers yet; name one by its place in the list, from 1: \
+                     {{\"kind\": \"task_done\", \"nth\": 1}}"
+                ));
+            };
+            fields.insert("task".to_owned(), nth);
+        }
+        match Self::read(written, at)? {
+            Self::LeadStatus { .. } => Err(format!(
+                "{at}.lead: a new campaign has no leads yet; import them, and add the task then: level3 campaign task N add"
+            )),
+            read => Ok(read),
+        }
     }
 
     /// The proposal that brings it about, in words for a model; `None` if none does.

@@ -113,13 +113,13 @@ impl Campaigns {
         Ok(campaign)
     }
 
-    /// Lets a paused campaign do exactly one cycle, while somebody is there.
+    /// Lets a paused campaign do exactly one cycle, while somebody is there. One who `comes` with the order counts as there if it is taken.
     ///
     /// # Errors
     /// [`CampaignError::Refused`] if it is not paused, nobody is there, or there is nothing to do.
-    pub async fn one_cycle(&self, id: CampaignId) -> Result<Campaign, CampaignError> {
+    pub async fn one_cycle(&self, id: CampaignId, comes: bool) -> Result<Campaign, CampaignError> {
         self.ended_if_broken(self.check_kept(id).await).await?;
-        let allowed = self.store().allow_one_cycle(id, self.presence(id), self.clock().now()).await;
+        let allowed = self.store().allow_one_cycle(id, self.presence(id), comes, self.clock().now()).await;
         self.ended_if_broken(allowed).await
     }
 

@@ -28,6 +28,10 @@ const CUT_OFF: &str = "not run to its end: the server was interrupted, so a run 
 const LIMITS: &str = "It has 30 s, 256 MiB of memory and 64 KiB of output, and 16 MiB for files of its own, which end with it. It reaches no secrets, no \
                       database and no tools.";
 
+/// The word on hosts, as a person is shown it.
+const HOSTS: &str =
+    "A name is reached only if its address is public, or the operator has named that address in LEVEL3_EGRESS_ALLOW.";
+
 /// The way to see if somebody is there.
 pub(super) struct PresenceOf {
     pub(super) campaign: CampaignId,
@@ -52,7 +56,8 @@ impl ReadScript {
     /// The run of a plan, and the arguments that its approval is bound to.
     ///
     /// # Errors
-    /// [`ToolError::Refused`] if its language is not installed, or the script or a file is another version than the approved one.
+    /// [`ToolError::Refused`] if its language is not installed, the way out refuses a host, or the script or a file is another version than the
+    /// approved one.
     pub(super) async fn of(
         proposal: CampaignProposal,
         plan: ScriptPlan,
@@ -63,6 +68,9 @@ impl ReadScript {
     ) -> Result<(Self, Value), ToolError> {
         let refused = |why: String| ToolError::Refused(Refusal::new(RefusalCode::Gone, why));
         kit.hands.sandbox.ready_for(plan.language).await.map_err(|error| refused(format!("not run: {}", chain(&error))))?;
+        if let Some(why) = plan.hosts.iter().find_map(|host| kit.hands.egress.refuses(host)) {
+            return Err(Refusal::arguments(format!("arguments.hosts: {why}")).into());
+        }
         let CampaignProposal::ExecuteTool(run) = &proposal else { return Err(refused("this runs no script".to_owned())) };
         let bound = plan.bound(run);
         if let Some(approved) = kit.store.approved_in_cycle(lease).await?
@@ -101,7 +109,10 @@ fn shown(plan: &ScriptPlan) -> Vec<String> {
     }
     let read = if read.is_empty() { " none".to_owned() } else { read };
     let reached: Vec<_> = hosts.iter().map(HttpGrant::in_words).collect();
-    let reached = if reached.is_empty() { "It reaches no network.".to_owned() } else { format!("It may: {}", reached.join(" ")) };
+    let reached = match reached.is_empty() {
+        true => "It reaches no network.".to_owned(),
+        false => format!("It may: {} {HOSTS}", reached.join(" ")),
+    };
     vec![
         format!("Runs the {} {} version {}, sha256 {}.", words(*language), script.key, script.version, script.sha256),
         source.clone(),

@@ -11,7 +11,7 @@ use super::capability::ReadCapability;
 use super::request::spec_of;
 use super::script::{PresenceOf, ReadScript};
 use crate::browser::Browser;
-use crate::domain::campaign::judge::{capabilities_of, validate};
+use crate::domain::campaign::judge::{bound, capabilities_of, leads_named, validate};
 use crate::domain::campaign::page::{PageHosts, READ, SCREENSHOT, is_browser_tool};
 use crate::domain::campaign::proposal::{AnalyzeLeads, ExecuteTool, GenerateMessage, PersistArtifact, RequestUserInput};
 use crate::domain::campaign::scoring::ScoringConfig;
@@ -90,6 +90,9 @@ impl Tool for ProposalTool {
             };
             // The number of proposals is judged by the worker, and once more where it is carried out.
             validate(&state, &proposal, 1, now).map_err(refused)?;
+            if let Some(why) = store.unknown_lead(state.campaign.id, &leads_named(&proposal)).await? {
+                return Err(refused(why));
+            }
             let (effect, kind, of) = effect(&proposal);
             // After a touch whose end nobody knows, a person looks at each next one.
             let kind = kind.filter(|kind| *kind != ContextKind::Interact || !state.pages.uncertain());
@@ -127,7 +130,13 @@ impl Tool for ProposalTool {
                 return ReadCapability::of(run, card, presence, &asked).await;
             }
             let ranking = NewRanking::of(&state, &proposal);
-            Ok(Prepared { context, ..Prepared::new(ReadProposal { proposal, card, ranking, state }, effect) })
+            // The law asks anew if this is another than a person was shown.
+            let arguments = bound(&state, &proposal).map(|bound| {
+                let mut whole = asked.arguments.clone();
+                whole["bound"] = bound;
+                whole
+            });
+            Ok(Prepared { context, arguments, ..Prepared::new(ReadProposal { proposal, card, ranking, state }, effect) })
         }
         .boxed()
     }
@@ -224,14 +233,18 @@ impl Act for ReadProposal {
             let Self { proposal, state, .. } = *self;
             let mut unit = kit.store.begin(kit.clock.now()).await?;
             match unit.carry_out_judged(doing.permit, doing.lease, &proposal, state).await? {
-                Ok((told, state)) => {
+                Some(Ok((told, state))) => {
                     unit.hand_on(&kit.store, doing.lease, state);
                     Ok(Executed::Within(unit, Outcome::ok(told)))
                 }
                 // Nothing of it is kept.
-                Err(why) => {
+                Some(Err(why)) => {
                     drop(unit);
                     Ok(Executed::Outcome(Outcome::failed(why)))
+                }
+                None => {
+                    drop(unit);
+                    Ok(Executed::Overtaken)
                 }
             }
         }

@@ -250,7 +250,8 @@ impl Store {
         Ok(queued)
     }
 
-    /// Lets a paused campaign do exactly one cycle, whose turn is queued in the same transaction. Its end pauses the campaign again.
+    /// Lets a paused campaign do exactly one cycle, whose turn is queued in the same transaction. Its end pauses the campaign again. If somebody
+    /// `comes` with the order, they count as there once it is taken, and not if it is refused.
     ///
     /// # Errors
     /// [`CampaignError::Refused`] if it is not paused, nobody is there, or there is nothing to do.
@@ -258,8 +259,10 @@ impl Store {
         &self,
         id: CampaignId,
         presence: Presence,
+        comes: bool,
         now: DateTime<Utc>,
     ) -> Result<Campaign, CampaignError> {
+        let presence = if comes { Presence::There } else { presence };
         let conversation = self.conversation_of_campaign(id).await?;
         let mut unit = self.hold_with_turns(conversation, now).await?;
         let mut state = unit.read_campaign(id).await?;
@@ -286,6 +289,10 @@ impl Store {
         let campaign = Campaign { cycles_left: Some(1), ..campaign };
         let campaign = unit.record_campaign(campaign, None, "may do one cycle, and is paused again").await?;
         unit.queue_turn(conversation, Origin::Cycle, None, INPUT).await?;
+        if comes {
+            // Before the turn can be taken up, which looks for somebody.
+            self.signals().watched(id, now);
+        }
         unit.commit().await?;
         Ok(campaign)
     }

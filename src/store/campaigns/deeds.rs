@@ -6,7 +6,7 @@ use super::CampaignError;
 use super::applied::after;
 use super::loading::HeldCycle;
 use super::writing::NewArtifact;
-use crate::domain::campaign::judge::{read_task, validate};
+use crate::domain::campaign::judge::{bound, read_task, validate};
 use crate::domain::campaign::proposal::{AnalyzeLeads, ExecuteTool, GenerateMessage, PersistArtifact, RequestUserInput};
 use crate::domain::campaign::{
     ApprovalContext, ArtifactSource, ArtifactType, Asked, CampaignProposal, CampaignState, CampaignTask, CampaignTaskStatus,
@@ -73,7 +73,7 @@ impl Unit {
     }
 
     /// The same for a proposal whose deed is in the database alone. It was judged by a state, which holds if nothing has come since. Gives the
-    /// state that it leaves, too.
+    /// state that it leaves, too. `None` if a person approved it, and has been shown something else than would happen now.
     ///
     /// # Errors
     /// As [`Unit::carry_out_proposal`].
@@ -83,10 +83,14 @@ impl Unit {
         lease: &Lease,
         proposal: &CampaignProposal,
         judged: CampaignState,
-    ) -> Result<CarriedOut, StoreError> {
+    ) -> Result<Option<CarriedOut>, StoreError> {
         let held = self.hold_cycle(lease, numbered(proposal), false).await?;
+        let shown = bound(&judged, proposal);
         let state = self.state_of(&held, Some(judged)).await?;
-        self.carry_out_in(permit, lease, proposal, (held, state), None).await
+        if permit.approval().is_some() && bound(&state, proposal) != shown {
+            return Ok(None);
+        }
+        self.carry_out_in(permit, lease, proposal, (held, state), None).await.map(Some)
     }
 
     async fn carry_out_in(

@@ -9,6 +9,7 @@ mod deeds;
 mod exporting;
 mod handed;
 mod loading;
+mod named;
 mod orders;
 mod pages;
 mod presences;

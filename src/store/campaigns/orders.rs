@@ -7,6 +7,7 @@ use sqlx::{query, query_as, query_scalar};
 use super::CampaignError;
 use super::writing::NewArtifact;
 use crate::domain::campaign::artifact::{check_content, check_key};
+use crate::domain::campaign::conditions::{number_tasks, waits_for_good};
 use crate::domain::campaign::judge::check_description;
 use crate::domain::campaign::lead::{ImportedLead, read_csv};
 use crate::domain::campaign::script::BoundArtifact;
@@ -38,7 +39,7 @@ pub struct NewCampaignTask {
 pub struct NewCampaign {
     /// Its name.
     pub name: String,
-    /// Its tasks, in their order.
+    /// Its tasks, in their order. None has a number yet: `task_done` names one by its place among them, from 1.
     pub tasks: Vec<NewCampaignTask>,
 }
 
@@ -81,11 +82,20 @@ impl Store {
         if new.tasks.len() > MOST_TASKS {
             return Err(CampaignError::Wrong(format!("tasks: has {}; a campaign has at most {MOST_TASKS}", new.tasks.len())));
         }
+        let conditions: Vec<_> = new.tasks.iter().map(|task| &task.metadata).collect();
+        if let Some(n) = waits_for_good(&conditions) {
+            let why = "waits for good, since the tasks that are named by `nth` wait for each other in a circle";
+            return Err(CampaignError::Wrong(format!("tasks[{n}]: {why}")));
+        }
         let mut unit = self.begin(now).await?;
         let campaign = unit.insert_campaign(&name, None).await?;
-        for (n, task) in new.tasks.into_iter().enumerate() {
-            unit.add_task(&campaign, task).await.map_err(|error| match error {
-                CampaignError::Wrong(why) => CampaignError::Wrong(format!("tasks[{n}].{why}")),
+        let numbers = unit.numbers_of("campaign_tasks", new.tasks.len()).await?;
+        let numbers: Vec<_> = numbers.into_iter().map(CampaignTaskId).collect();
+        for (n, (mut task, id)) in new.tasks.into_iter().zip(numbers.iter().copied()).enumerate() {
+            let at = |why: String| CampaignError::Wrong(format!("tasks[{n}].{why}"));
+            number_tasks(&mut task.metadata, &numbers).map_err(at)?;
+            unit.add_task(&campaign, id, task).await.map_err(|error| match error {
+                CampaignError::Wrong(why) => at(why),
                 other => other,
             })?;
         }
@@ -232,11 +242,11 @@ impl Unit {
         Ok(self.record_campaign(campaign, None, "is made").await?)
     }
 
-    async fn add_task(&mut self, campaign: &Campaign, new: NewCampaignTask) -> Result<CampaignTaskId, CampaignError> {
+    async fn add_task(&mut self, campaign: &Campaign, id: CampaignTaskId, new: NewCampaignTask) -> Result<(), CampaignError> {
         let NewCampaignTask { description, metadata } = new;
         check_description(&description).map_err(CampaignError::Wrong)?;
         let task = CampaignTask {
-            id: CampaignTaskId(self.number_of("campaign_tasks").await?),
+            id,
             campaign_id: campaign.id,
             description: self.clean(description.trim()).into_owned(),
             status: CampaignTaskStatus::Pending,
@@ -245,9 +255,8 @@ impl Unit {
             created_at: self.now,
             updated_at: self.now,
         };
-        let id = task.id;
         self.record_task(campaign.conversation_id, task, "is made").await?;
-        Ok(id)
+        Ok(())
     }
 
     async fn obey(&mut self, state: &CampaignState, order: CampaignOrder) -> Result<String, CampaignError> {
@@ -257,7 +266,9 @@ impl Unit {
         };
         match order {
             CampaignOrder::AddTask(new) if state.tasks.len() < MOST_TASKS => {
-                let id = self.add_task(campaign, new).await?;
+                self.check_conditions(state, &new.metadata).await?;
+                let id = CampaignTaskId(self.number_of("campaign_tasks").await?);
+                self.add_task(campaign, id, new).await?;
                 Ok(format!("Task {id} is made."))
             }
             CampaignOrder::AddTask(_) => Err(CampaignError::Refused(format!("a campaign has at most {MOST_TASKS} tasks"))),

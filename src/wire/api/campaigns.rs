@@ -1,10 +1,12 @@
 //! Campaigns: made, steered, watched, and told of.
 
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::domain::campaign::{ApprovalContext, Artifact, ArtifactType, Campaign, CampaignTask, ContextKind, Lead, LeadStatus};
+use crate::domain::campaign::{
+    ApprovalContext, Artifact, ArtifactType, Campaign, CampaignTask, ContextKind, Lead, LeadStatus, time_named,
+};
 use crate::domain::{CampaignId, LeadId, ToolSpec, TurnId};
 
 /// A task that a person makes. Conditions are read by their own rules, so that a fault is named by its place.
@@ -199,7 +201,12 @@ pub struct AllowNext {
     /// How many.
     pub count: i32,
     /// Until then.
+    #[serde(deserialize_with = "until")]
     pub until: DateTime<Utc>,
+}
+
+fn until<'de, D: Deserializer<'de>>(written: D) -> Result<DateTime<Utc>, D::Error> {
+    time_named("until", written)
 }
 
 /// The eight kinds of proposals.

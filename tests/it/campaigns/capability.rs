@@ -41,7 +41,7 @@ async fn campaign_calls_a_capability_that_the_environment_names_and_its_result_i
     let app = with_double().await;
     let tasks = json!([
         {"description": "Double it", "requires": [{"kind": "tool_succeeded", "tool": "double", "arguments": {"n": 21}}]},
-        {"description": "Keep it", "preconditions": [{"kind": "task_done", "task": 1}],
+        {"description": "Keep it", "preconditions": [{"kind": "task_done", "nth": 1}],
          "requires": [{"kind": "artifact_exists", "type": "heuristic", "key": "note"}]},
     ]);
     let desk = Desk::start_on(app, tasks).await;

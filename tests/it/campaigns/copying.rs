@@ -11,17 +11,27 @@ use super::{Desk, two_tasks};
 use crate::images::PNG;
 use crate::support::{call, text};
 
-/// Tasks of which the first is done with the first version of the note, and none of the others with the second.
-fn four_tasks() -> Value {
-    let note = |version: i32| json!({"kind": "artifact_exists", "type": "heuristic", "key": "note", "min_version": version});
+/// The note is there in this version.
+fn note(version: i32) -> Value {
+    json!({"kind": "artifact_exists", "type": "heuristic", "key": "note", "min_version": version})
+}
+
+/// Tasks of which the first is done with the first version of the note, and the other not with the second.
+fn first_tasks() -> Value {
     json!([
         {"description": "Keep a note", "requires": [note(1)]},
-        {"description": "Improve the note", "preconditions": [{"kind": "task_done", "task": 1}], "requires": [note(3)]},
-        {"description": "Look at Ada", "preconditions": [note(2)],
-         "requires": [{"kind": "lead_status", "lead": 1, "status": "qualified"}]},
-        {"description": "Be ready", "preconditions": [{"kind": "task_done", "task": 3}],
-         "requires": [{"kind": "task_done", "task": 1}]},
+        {"description": "Improve the note", "preconditions": [{"kind": "task_done", "nth": 1}], "requires": [note(3)]},
     ])
+}
+
+/// Tasks that name a lead and tasks by their numbers, and are not done with the second version either.
+fn later_tasks() -> [Value; 2] {
+    [
+        json!({"description": "Look at Ada", "preconditions": [note(2)],
+               "requires": [{"kind": "lead_status", "lead": 1, "status": "qualified"}]}),
+        json!({"description": "Be ready", "preconditions": [{"kind": "task_done", "task": 3}],
+               "requires": [{"kind": "task_done", "task": 1}]}),
+    ]
 }
 
 async fn post(desk: &Desk, path: &str, body: Value) -> Value {
@@ -32,9 +42,12 @@ async fn post(desk: &Desk, path: &str, body: Value) -> Value {
 
 /// A campaign with a task that is done, and two versions of a note and of a scoring config.
 async fn half_done() -> Desk {
-    let desk = Desk::start(four_tasks()).await;
+    let desk = Desk::start(first_tasks()).await;
     let csv = "full_name,profile_url,title\nAda,https://x.example/a,CTO\nBob,https://x.example/b,Cook\n";
     post(&desk, "/1/leads", json!({"csv": csv})).await;
+    for task in later_tasks() {
+        post(&desk, "/1/tasks", task).await;
+    }
     for (content, weight) in [("Be brief", 5), ("Be brief and kind", 7)] {
         desk.keep("heuristic", "note", content).await;
         let config = json!({"rules": [{"attribute": "title", "equals": "cto", "weight": weight}]});
@@ -55,7 +68,7 @@ async fn campaign_copy_names_its_own_tasks_leads_and_versions_and_comes_to_its_e
     let shown = desk.get("/2").await;
     let tasks = shown["tasks"].as_array().unwrap();
     let conditions = |n: usize| (&tasks[n]["metadata"]["preconditions"], &tasks[n]["metadata"]["requires"]);
-    let note = |version: i32| json!([{"kind": "artifact_exists", "type": "heuristic", "key": "note", "min_version": version}]);
+    let note = |version: i32| json!([note(version)]);
     let ids: Vec<_> = tasks.iter().map(|task| task["id"].clone()).collect();
     assert_eq!(ids, [5, 6, 7], "the task that is done stays behind: {shown}");
     assert_eq!(conditions(0), (&json!([]), &note(2)), "one more version is wanted, as before");

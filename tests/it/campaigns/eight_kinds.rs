@@ -24,7 +24,7 @@ fn three_tasks() -> Value {
     let imported = json!({"kind": "tool_succeeded", "tool": "import_leads", "arguments": {"file": "people"}});
     json!([
         {"description": "Import the people", "requires": [imported, {"kind": "leads_at_least", "status": "new", "count": 2}]},
-        {"description": "Score them", "preconditions": [{"kind": "task_done", "task": 1}],
+        {"description": "Score them", "preconditions": [{"kind": "task_done", "nth": 1}],
          "requires": [{"kind": "tool_succeeded", "tool": "score_leads"}]},
         {"description": "Draft a message",
          "requires": [{"kind": "artifact_exists", "type": "message", "key": "hello"}, {"kind": "user_answered", "question": "tone"}]},

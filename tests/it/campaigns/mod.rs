@@ -7,6 +7,7 @@ mod canary;
 mod capability;
 mod checklist;
 mod commands;
+mod conditions;
 mod copying;
 mod cost;
 mod eight_kinds;
@@ -17,6 +18,7 @@ mod python;
 mod ranking;
 mod script_reach;
 mod scripts;
+mod shown;
 mod turns;
 mod two_servers;
 
@@ -92,7 +94,7 @@ fn note() -> Value {
 fn two_tasks() -> Value {
     json!([
         {"description": "Keep a note", "requires": [{"kind": "artifact_exists", "type": "heuristic", "key": "note"}]},
-        {"description": "Draft a message", "preconditions": [{"kind": "task_done", "task": 1}],
+        {"description": "Draft a message", "preconditions": [{"kind": "task_done", "nth": 1}],
          "requires": [{"kind": "artifact_exists", "type": "message", "key": "hello"}, {"kind": "user_answered", "question": "tone"}]},
     ])
 }
@@ -262,6 +264,18 @@ async fn campaign_orders_that_do_not_fit_are_refused_with_a_sentence() {
         ("/1/answer", json!({"task": 1, "question": "q", "answer": "a"}), 404, "has no question q"),
         ("/1/artifacts", json!({"type": "heuristic", "key": "A B", "content": "x"}), 400, "is no key"),
         ("/1/contexts", json!({"kind": "persist", "count": 51, "until": "2026-11-20T09:00:00Z"}), 400, "1 to 50"),
+        (
+            "/1/contexts",
+            json!({"kind": "persist", "count": 1, "until": "yesterday"}),
+            400,
+            "until: expected a time like 2026-11-30T09:00:00Z, not `yesterday`",
+        ),
+        (
+            "/1/tasks",
+            json!({"description": "d", "preconditions": [{"kind": "after", "time": "soon"}]}),
+            400,
+            "preconditions[0]: time: expected a time like 2026-11-30T09:00:00Z, not `soon`",
+        ),
     ] {
         if path == "/1/start" {
             desk.app.script([text("ready")]);

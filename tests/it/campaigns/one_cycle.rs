@@ -138,3 +138,14 @@ async fn campaign_cycle_of_the_command_line_is_there_until_it_is_over() {
     desk.rests("did the one cycle", 1).await;
     desk.check().await;
 }
+
+#[tokio::test]
+async fn campaign_cycle_of_the_command_line_that_is_refused_leaves_nobody_there() {
+    let desk = Desk::start(two_tasks()).await;
+    let ran = level3(&desk.app, &["campaign", "cycle", "1"]).await;
+    assert!(ran.code == 1 && ran.err.contains("`cycle` is for one that is paused"), "{ran:?}");
+    assert_eq!(desk.get("/1").await["watched"], false);
+    desk.app.run_until_idle().await;
+    assert_eq!(desk.app.count("SELECT count(*) FROM turns").await, 0);
+    desk.check().await;
+}

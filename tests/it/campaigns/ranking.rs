@@ -83,3 +83,22 @@ async fn campaign_scoring_config_is_shown_without_leads_and_with_names_that_woul
     desk.app.run_until_idle().await;
     desk.check().await;
 }
+
+#[tokio::test]
+async fn campaign_scoring_config_is_asked_about_anew_if_the_leads_are_others_when_it_is_approved() {
+    let desk = Desk::start(wants(1)).await;
+    desk.import("full_name,profile_url,title\nAda,https://x.example/a,CTO\n").await;
+    desk.app.script([proposes()]);
+    desk.present().await;
+    let first = desk.asked().await;
+    assert_eq!(ranking(&first)[2..], ["1 → 1, Ada, 0 → 12"]);
+    desk.import("full_name,profile_url,title\nZoe,https://x.example/z,Cook\n").await;
+    desk.decide(&first, "approve").await;
+    let second = desk.asked().await;
+    assert_eq!(ranking(&second)[2..], ["1 → 1, Ada, 0 → 12", "2 → 2, Zoe, 0 → 5"]);
+    assert_eq!(desk.app.count("SELECT count(*) FROM artifacts").await, 0, "nothing is kept by the first approval");
+    desk.decide(&second, "approve").await;
+    desk.app.run_until_idle().await;
+    assert_eq!(desk.get("/1").await["campaign"]["status"], "completed");
+    desk.check().await;
+}

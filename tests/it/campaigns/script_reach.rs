@@ -114,3 +114,21 @@ async fn campaign_scripts_that_die_over_a_request_say_so_and_do_not_send_it_agai
     assert_eq!(shown["tasks"][0]["status"], "pending", "{shown}");
     desk.check().await;
 }
+
+#[tokio::test]
+async fn campaign_scripts_ask_for_no_host_that_the_way_out_refuses_and_hear_where_hosts_are_asked_for() {
+    let (desk, peer) = start("return await fetch(input.url).catch((error) => error.message)").await;
+    let input = json!({"url": "https://elsewhere.example/"});
+    desk.app.script([runs(input.clone(), json!(["http://127.0.0.1:9"])), runs(input, json!([peer.host()]))]);
+    desk.present().await;
+    let approval = desk.asked().await;
+    assert!(approval["shown"]["what"].to_string().contains("has named that address in LEVEL3_EGRESS_ALLOW"), "{approval}");
+    let refused = desk.get("/1/log?log=events&kind=proposal_refused").await.to_string();
+    assert!(refused.contains("arguments.hosts: 127.0.0.1 is at 127.0.0.1:9, which is for this machine (loopback)"), "{refused}");
+    desk.decide(&approval, "approve").await;
+    desk.app.run_until_idle().await;
+    let came = desk.came().await;
+    assert!(came.contains("Propose it again with what it needs in arguments.hosts"), "{came}");
+    assert!(!came.contains("write it again"), "{came}");
+    desk.check().await;
+}

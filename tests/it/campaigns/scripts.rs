@@ -78,7 +78,7 @@ async fn campaign_runs_an_approved_script_over_a_file_and_its_effect_is_proven()
 async fn campaign_shows_the_result_of_a_script_to_the_next_proposal_as_data() {
     let desk = Desk::start(json!([
         {"description": "Sum the ages", "requires": [{"kind": "script_succeeded", "artifact": "sum"}]},
-        {"description": "Keep the sum", "preconditions": [{"kind": "task_done", "task": 1}],
+        {"description": "Keep the sum", "preconditions": [{"kind": "task_done", "nth": 1}],
          "requires": [{"kind": "artifact_exists", "type": "heuristic", "key": "note"}]},
     ]))
     .await;

@@ -78,7 +78,7 @@ export async function fillCampaigns(address) {
   const ask = asker(address);
   const tasks = [
     { description: "Agree on a tone", requires: [{ kind: "artifact_exists", type: "heuristic", key: "tone" }] },
-    { description: "Draft a message to the best leads", requires: [{ kind: "artifact_exists", type: "message", key: "hello" }], preconditions: [{ kind: "task_done", task: 1 }] },
+    { description: "Draft a message to the best leads", requires: [{ kind: "artifact_exists", type: "message", key: "hello" }], preconditions: [{ kind: "task_done", nth: 1 }] },
     { description: "Read the drafts once more" },
   ];
   const { id } = await ask("POST", "/api/campaigns", { name: "Find somebody for the flat", tasks });

@@ -1,0 +1,101 @@
+//! Conditions and proposals name tasks and leads of their own campaign; in the list that makes one, tasks name each other by their places.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{Desk, two_tasks};
+use crate::support::call;
+
+const PEOPLE: &str = "full_name,profile_url\nAda,https://x.example/a\n";
+
+fn done(nth: i64) -> Value {
+    json!([{"kind": "task_done", "nth": nth}])
+}
+
+impl Desk {
+    /// The words of a refusal of what does not fit.
+    async fn refused(&self, path: &str, body: Value) -> String {
+        let (status, refused) = self.ask(Method::POST, path, Some(body)).await;
+        assert_eq!(status, 400, "{path}: {refused}");
+        refused["error"].as_str().unwrap().to_owned()
+    }
+}
+
+#[tokio::test]
+async fn campaign_conditions_name_tasks_and_leads_of_their_own_campaign() {
+    let desk = Desk::start(two_tasks()).await;
+    assert_eq!(desk.ask(Method::POST, "/1/leads", Some(json!({"csv": PEOPLE}))).await.0, 200);
+    for (first, second, told) in [
+        (
+            json!([]),
+            json!([{"kind": "task_done", "task": 1}]),
+            "tasks[1].preconditions[0]: the tasks of a new campaign have no numbers",
+        ),
+        (json!([]), done(3), "tasks[1].preconditions[0].nth: is 3; the places are 1 to 2"),
+        (json!([]), done(0), "tasks[1].preconditions[0].nth: is 0; the places are 1 to 2"),
+        (done(2), done(1), "tasks[0]: waits for good"),
+        (
+            json!([]),
+            json!([{"kind": "lead_status", "lead": 1, "status": "won"}]),
+            "tasks[1].preconditions[0].lead: a new campaign has no leads yet",
+        ),
+    ] {
+        let tasks = json!([{"description": "One", "preconditions": first}, {"description": "Two", "preconditions": second}]);
+        let refused = desk.refused("", json!({"name": "Second", "tasks": tasks})).await;
+        assert!(refused.starts_with(told), "{told}: {refused}");
+    }
+    assert_eq!(desk.app.count("SELECT count(*) FROM campaigns").await, 1);
+
+    // Numbers count over all campaigns, and places within the list.
+    let tasks = json!([{"description": "Two", "preconditions": done(2)}, {"description": "One"}]);
+    let (status, made) = desk.ask(Method::POST, "", Some(json!({"name": "Second", "tasks": tasks}))).await;
+    assert_eq!(status, 200, "{made}");
+    let second = format!("/{}", made["id"]);
+    let tasks = desk.get(&second).await["tasks"].clone();
+    assert_eq!(tasks[0]["metadata"]["preconditions"], json!([{"kind": "task_done", "task": tasks[1]["id"]}]), "{tasks}");
+    for (conditions, told) in [
+        (
+            json!({"preconditions": [{"kind": "task_done", "task": 1}]}),
+            "preconditions[0].task: this campaign has no task 1; its tasks are",
+        ),
+        (
+            json!({"requires": [{"kind": "lead_status", "lead": 1, "status": "won"}]}),
+            "requires[0].lead: there is no lead 1 in this campaign",
+        ),
+    ] {
+        let mut task = conditions;
+        task["description"] = json!("Three");
+        let refused = desk.refused(&format!("{second}/tasks"), task.clone()).await;
+        assert!(refused.starts_with(told), "{told}: {refused}");
+        let (status, taken) = desk.ask(Method::POST, "/1/tasks", Some(task)).await;
+        assert_eq!(status, 200, "it is the first campaign's own: {taken}");
+    }
+    desk.check().await;
+}
+
+#[tokio::test]
+async fn campaign_proposals_that_name_what_is_none_of_the_campaign_are_refused_before_anybody_is_asked() {
+    let desk = Desk::start(two_tasks()).await;
+    let new = |field: &str, conditions: Value| {
+        let mut task = json!({"why": "More", "description": "Another"});
+        task[field] = conditions;
+        call("create_task", task)
+    };
+    desk.app.script([
+        call("analyze_leads", json!({"task": 1, "key": "fit", "analysis": "Fits", "leads": [7], "lead_status": "won"})),
+        new("preconditions", json!([{"kind": "task_done", "task": 9}])),
+        new("requires", json!([{"kind": "lead_status", "lead": 7, "status": "won"}])),
+    ]);
+    desk.present().await;
+    desk.app.run_until_idle().await;
+    assert_eq!(desk.app.count("SELECT count(*) FROM approvals").await, 0);
+    let refused = desk.get("/1/log?log=events&kind=proposal_refused").await.to_string();
+    for told in [
+        "leads: there is no lead 7 in this campaign",
+        "preconditions[0].task: this campaign has no task 9; its tasks are 1, 2",
+        "requires[0].lead: there is no lead 7 in this campaign",
+    ] {
+        assert!(refused.contains(told), "{told}: {refused}");
+    }
+    desk.check().await;
+}
