@@ -44,7 +44,7 @@ impl Proposal {
 pub struct Policy {
     /// How much a call may do without a person.
     pub mode: Mode,
-    /// True if a second model classifies proposals; [`Evidence::classification`] is its judgement.
+    /// True if a second model classifies proposals; [`Evidence::opinion`] is its judgement.
     pub governor: bool,
     /// The rules for single tools.
     pub rules: BTreeMap<String, Rule>,
@@ -137,11 +137,29 @@ pub struct Recorded {
     pub reason: Option<String>,
 }
 
+impl Recorded {
+    /// True if it decides about one proposal more: it was taken, and its effect is still to come.
+    fn holds(&self) -> bool {
+        !self.used && matches!(self.state, ApprovalState::Approved | ApprovalState::Denied | ApprovalState::Expired)
+    }
+}
+
+/// The second model's opinion of a proposal. If it gave none, the law is as strict as with the strictest, and says why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opinion {
+    /// Its own judgement.
+    Given(Classification),
+    /// It was asked, and gave no answer that could be read.
+    Unread,
+    /// It was not asked: the call seemed to need no review.
+    NotAsked,
+}
+
 /// The law's knowledge of a proposal besides the proposal itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Evidence<'a> {
-    /// The second model's judgement, if one was asked.
-    pub classification: Option<&'a Classification>,
+    /// The second model's opinion, if the policy wants one.
+    pub opinion: Option<Opinion>,
     /// The person's decision about this call, if one was asked.
     pub decision: Option<&'a Recorded>,
     /// The person's word for things of this kind in a campaign, if there is one: the number of the approval context.
@@ -161,24 +179,32 @@ pub fn authorize(policy: &Policy, proposal: &Proposal, known: Evidence<'_>) -> V
     // Only what campaigns do is ever allowed by a word for several things.
     let by_word =
         |effect: &Effect| matches!(effect, Effect::Persist | Effect::Interact | Effect::Script | Effect::Read | Effect::Write);
-    match policy::judge(policy, proposal, known.classification) {
-        policy::TableVerdict::Allow => Verdict::Allow(permit(None)),
-        policy::TableVerdict::Deny(reason) => Verdict::Deny(Refusal::new(RefusalCode::Forbidden, reason)),
-        policy::TableVerdict::Ask(why) => match known.decision {
-            // A decision holds once, and for exactly the proposal that the person saw.
-            Some(decision) if !decision.used && decision.proposal_sha256 == proposal.sha256() => match decision.state {
-                ApprovalState::Approved => Verdict::Allow(permit(Some(decision.approval))),
-                ApprovalState::Denied => Verdict::Deny(Refusal::new(RefusalCode::Denied, denied(decision.reason.as_deref()))),
-                ApprovalState::Expired => Verdict::Deny(Refusal::new(RefusalCode::Expired, EXPIRED)),
-                ApprovalState::Pending | ApprovalState::Void => Verdict::Ask(why),
-            },
-            _ if known.context.is_some() && proposal.effects.iter().all(by_word) => {
-                Verdict::Allow(Permit { context: known.context, ..permit(None) })
-            }
-            _ => Verdict::Ask(why),
+    let asks = match policy::judge(policy, proposal, known.opinion) {
+        policy::TableVerdict::Deny(reason) => return Verdict::Deny(Refusal::new(RefusalCode::Forbidden, reason)),
+        policy::TableVerdict::Ask(why) => Some(why),
+        policy::TableVerdict::Allow => None,
+    };
+    // A proposal that names no effect does not count as harmless.
+    let only_reads = !proposal.effects.is_empty() && proposal.effects.iter().all(|effect| *effect == Effect::Read);
+    match (known.decision.filter(|decision| decision.holds()), asks) {
+        // A decision holds once, and for exactly the proposal that the person saw.
+        (Some(decision), asks) if decision.proposal_sha256 == proposal.sha256() => match decision.state {
+            ApprovalState::Denied => Verdict::Deny(Refusal::new(RefusalCode::Denied, denied(decision.reason.as_deref()))),
+            ApprovalState::Expired => Verdict::Deny(Refusal::new(RefusalCode::Expired, EXPIRED)),
+            _ => Verdict::Allow(permit(asks.map(|_| decision.approval))),
         },
+        (_, Some(_)) if known.context.is_some() && proposal.effects.iter().all(by_word) => {
+            Verdict::Allow(Permit { context: known.context, ..permit(None) })
+        }
+        (_, Some(why)) => Verdict::Ask(why),
+        // A person who was asked about a call is asked about the one that it has become, even if that one is allowed unasked.
+        (Some(_), None) if !only_reads => Verdict::Ask(CHANGED.to_owned()),
+        (_, None) => Verdict::Allow(permit(None)),
     }
 }
+
+/// The reason for a question about a call that a person decided about as it was before.
+const CHANGED: &str = "It would do something else now than when it was decided about.";
 
 const EXPIRED: &str = "Nobody decided about this in time, which counts as no. Do not ask again by yourself; tell the user.";
 

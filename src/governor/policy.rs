@@ -1,8 +1,8 @@
 //! The table of the law: the answer of each mode to each effect, and the changes that rules and a
 //! classification make.
 
-use super::{Policy, Proposal};
-use crate::domain::{Classification, Effect, Grade, Impact, Mode, Rule};
+use super::{Opinion, Policy, Proposal};
+use crate::domain::{Effect, Grade, Impact, Mode, Rule};
 
 /// The table's answer, before any decision of a person.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) enum TableVerdict {
 
 /// Judges a proposal: the strictest effect decides, then a rule for the tool, then the second
 /// model's judgement. Each reason names the mode and the tool, and says what to do.
-pub(super) fn judge(policy: &Policy, proposal: &Proposal, classification: Option<&Classification>) -> TableVerdict {
+pub(super) fn judge(policy: &Policy, proposal: &Proposal, opinion: Option<Opinion>) -> TableVerdict {
     let tool = &proposal.tool;
     if policy.rules.get(tool) == Some(&Rule::Never) {
         return TableVerdict::Deny(format!(
@@ -39,8 +39,8 @@ pub(super) fn judge(policy: &Policy, proposal: &Proposal, classification: Option
         }
         _ => strictest,
     };
-    match (ruled, classification) {
-        (TableVerdict::Allow, Some(classified)) => stricter(classified, tool),
+    match (ruled, opinion) {
+        (TableVerdict::Allow, Some(opinion)) => stricter(opinion, tool),
         (judged, _) => judged,
     }
 }
@@ -74,15 +74,28 @@ fn of_mode(mode: Mode, effect: Effect, tool: &str) -> TableVerdict {
         }
         (Mode::Auto, _) => TableVerdict::Allow,
         (Mode::Ask, _) => ask("This profile asks before everything but reading."),
-        (Mode::Smart, Effect::Delete) => ask("It deletes something that cannot be brought back."),
+        (Mode::Smart, Effect::Delete) => ask("It deletes or overwrites more than is done unasked."),
         (Mode::Smart, Effect::Opaque) => ask("What this does cannot be told beforehand."),
         (Mode::Smart, Effect::Send) => ask("It says something to somebody, which cannot be taken back."),
         (Mode::Smart, Effect::Write | Effect::Define | Effect::Install | Effect::Call | Effect::Restart) => TableVerdict::Allow,
     }
 }
 
-/// The consequences of a classification; docs/policy.md has their table (“Planner and governor”).
-fn stricter(classified: &Classification, tool: &str) -> TableVerdict {
+/// The consequences of the second model's opinion; docs/policy.md has their table (“Planner and governor”).
+fn stricter(opinion: Opinion, tool: &str) -> TableVerdict {
+    let classified = match opinion {
+        Opinion::Given(classified) => classified,
+        Opinion::Unread => {
+            return TableVerdict::Ask(format!(
+                "The governor gave no answer that could be read about this call of `{tool}`, so a person decides."
+            ));
+        }
+        Opinion::NotAsked => {
+            return TableVerdict::Ask(format!(
+                "The governor has not reviewed this call of `{tool}`, which turned out to do more than it seemed to."
+            ));
+        }
+    };
     if classified.impact == Impact::Systemic {
         return TableVerdict::Ask(format!(
             "The governor says of this call of `{tool}` that it reaches further than what it names."

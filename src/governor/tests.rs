@@ -54,6 +54,28 @@ fn an_approval_allows_exactly_what_was_shown_and_once() {
 }
 
 #[test]
+fn a_call_that_was_decided_about_as_another_is_asked_about_again_even_if_it_is_allowed_unasked() {
+    let asked = proposal("execute_sql", json!({"query": "DROP TABLE a"}), Effect::Delete);
+    let now = Proposal { effects: [Effect::Define].into(), ..asked.clone() };
+    assert!(matches!(authorize(&policy(), &now, Evidence::default()), Verdict::Allow(_)));
+    for state in [ApprovalState::Approved, ApprovalState::Denied, ApprovalState::Expired] {
+        let Verdict::Ask(why) = authorize(&policy(), &now, with(&decision(&asked, state))) else { panic!("not asked: {state}") };
+        assert_eq!(why, CHANGED);
+        let about_this = authorize(&policy(), &now, with(&decision(&now, state)));
+        let allowed = matches!(&about_this, Verdict::Allow(permit) if permit.approval().is_none());
+        assert_eq!(allowed, state == ApprovalState::Approved, "a no holds, whatever the mode allows now: {about_this:?}");
+    }
+    let void = decision(&asked, ApprovalState::Void);
+    let used = Recorded { used: true, ..decision(&asked, ApprovalState::Approved) };
+    for over in [void, used] {
+        assert!(matches!(authorize(&policy(), &now, with(&over)), Verdict::Allow(_)), "{over:?}");
+    }
+    let reads = Proposal { effects: [Effect::Read].into(), ..asked.clone() };
+    let denied = decision(&asked, ApprovalState::Denied);
+    assert!(matches!(authorize(&policy(), &reads, with(&denied)), Verdict::Allow(_)), "looking needs nobody");
+}
+
+#[test]
 fn a_refusal_and_an_expiry_are_told_to_the_model() {
     let asked = proposal("execute_sql", json!({"query": "DROP TABLE a"}), Effect::Delete);
     let denied = Recorded { reason: Some("keep it".into()), ..decision(&asked, ApprovalState::Denied) };

@@ -251,6 +251,34 @@ async fn an_approval_about_another_version_than_the_live_one_is_void() {
 }
 
 #[tokio::test]
+async fn the_second_of_two_writes_of_one_new_name_is_asked_about_again() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    app.script([call("write_capability", reaching("look_up", &["a.example"]))]);
+    client.say("ask me").await;
+    let first = client.asked().await;
+    let other = app.store().owners().create_conversation(app.now()).await.unwrap();
+    app.script([call("write_capability", reaching("look_up", &["a.example"]))]);
+    let mut beside = app.connect().await;
+    beside.send(json!({"type": "message", "content": "me too", "conversation": other})).await;
+    let second = beside.asked().await;
+    assert_eq!(second["capability"].get("replaces"), None, "there is no version yet");
+    app.script([text("made")]);
+    client.approve(&first).await;
+    client.turn().await;
+    beside.approve(&second).await;
+    // The live version has these powers already, so the mode would allow it unasked.
+    let again = beside.asked().await;
+    assert_eq!(again["capability"]["replaces"], 1);
+    assert_eq!(again["why"], "It would do something else now than when it was decided about.");
+    assert_eq!(app.count("SELECT max(version)::bigint FROM capabilities").await, 1);
+    app.script([text("made anew")]);
+    beside.approve(&again).await;
+    beside.turn().await;
+    assert_eq!(app.count("SELECT max(version)::bigint FROM capabilities").await, 2);
+}
+
+#[tokio::test]
 async fn stopping_a_waiting_turn_voids_what_it_asked() {
     let app = TestApp::start().await;
     app.script([call("write_capability", reaching("look_up", &["a.example"]))]);

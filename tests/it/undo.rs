@@ -101,6 +101,24 @@ async fn whatever_way_rows_are_lost_they_are_put_back_as_they_were() {
         (&[], &["plain"], "UPDATE plain SET body = 'x' WHERE id = 2; DELETE FROM plain WHERE id = 2", 1),
         // Keys that move into each other's places.
         (&[], &["plain"], "DELETE FROM plain WHERE id = 1; UPDATE plain SET id = 1 WHERE id = 2; UPDATE plain SET id = 2 WHERE id = 3", 3),
+        // Rows that the call deletes and adds again, under the primary key and under another one.
+        (
+            &["CREATE TABLE again (id int PRIMARY KEY, word text UNIQUE)", "INSERT INTO again VALUES (1, 'a'), (2, 'b'), (3, 'c')"],
+            &["again"],
+            "DELETE FROM again WHERE id IS NOT NULL; INSERT INTO again VALUES (1, 'new'), (2, NULL)",
+            3,
+        ),
+        (&[], &["again"], "DELETE FROM again WHERE id = 2; INSERT INTO again VALUES (7, 'b')", 1),
+        // A key that others follow, one of which changes besides.
+        (
+            &[
+                "CREATE TABLE followers (id int PRIMARY KEY, again int REFERENCES again ON UPDATE CASCADE, body text)",
+                "INSERT INTO followers VALUES (1, 2, 'x'), (2, 2, 'x'), (3, 1, 'x')",
+            ],
+            &["again", "followers"],
+            "UPDATE again SET id = 20 WHERE id = 2; UPDATE followers SET body = 'y' WHERE id = 2",
+            3,
+        ),
         (
             &[
                 "CREATE TABLE parents (id int PRIMARY KEY)",

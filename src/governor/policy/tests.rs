@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::domain::{ToolCallId, Toolset};
+use crate::domain::{Classification, ToolCallId, Toolset};
 
 /// The answer of each mode to each effect, with and without rules. A cell has three words: the
 /// first holds without a rule, the second with `ask`, the third with `always`. `never` denies
@@ -27,13 +27,13 @@ const TABLE: &str = "
         script  | ask ask ask       | ask ask ask       | ask ask ask       | deny deny deny
     ";
 
-fn judged(mode: Mode, effects: &[Effect], rule: Option<Rule>, classified: Option<Classification>) -> TableVerdict {
+fn judged(mode: Mode, effects: &[Effect], rule: Option<Rule>, opinion: Option<Opinion>) -> TableVerdict {
     let tool = "the_tool".to_owned();
     let rules = rule.map(|rule| (tool.clone(), rule)).into_iter().collect();
     let policy = Policy { mode, governor: false, rules, tools: Toolset::Builder };
     let effects = effects.iter().copied().collect();
     let proposal = Proposal { call: ToolCallId(1), tool, arguments: json!({}), effects, version: None };
-    judge(&policy, &proposal, classified.as_ref())
+    judge(&policy, &proposal, opinion)
 }
 
 fn word(judged: &TableVerdict) -> &'static str {
@@ -102,18 +102,20 @@ fn what_names_no_effect_is_taken_as_the_worst() {
 fn a_classification_makes_a_verdict_stricter_and_never_milder() {
     let low = Classification { complexity: Grade::Low, risk: Grade::Low, impact: Impact::Local, requires_confirmation: false };
     let strict = [
-        (Classification { impact: Impact::Systemic, ..low }, "reaches further"),
-        (Classification { complexity: Grade::High, ..low }, "is complex"),
-        (Classification { requires_confirmation: true, ..low }, "should see it first"),
-        (Classification::STRICTEST, "reaches further"),
+        (Opinion::Given(Classification { impact: Impact::Systemic, ..low }), "The governor says"),
+        (Opinion::Given(Classification { complexity: Grade::High, ..low }), "is complex"),
+        (Opinion::Given(Classification { requires_confirmation: true, ..low }), "should see it first"),
+        (Opinion::Given(Classification::STRICTEST), "reaches further"),
+        (Opinion::Unread, "gave no answer that could be read"),
+        (Opinion::NotAsked, "has not reviewed"),
     ];
     for mode in Mode::ALL {
         for effect in Effect::ALL {
             for rule in [None, Some(Rule::Always), Some(Rule::Ask), Some(Rule::Never)] {
                 let without = judged(*mode, &[*effect], rule, None);
-                assert_eq!(judged(*mode, &[*effect], rule, Some(low)), without, "nothing is made milder");
-                for (classified, told) in strict {
-                    let with = judged(*mode, &[*effect], rule, Some(classified));
+                assert_eq!(judged(*mode, &[*effect], rule, Some(Opinion::Given(low))), without, "nothing is made milder");
+                for (opinion, told) in strict {
+                    let with = judged(*mode, &[*effect], rule, Some(opinion));
                     match (&without, &with) {
                         (TableVerdict::Allow, TableVerdict::Ask(why)) => {
                             assert!(why.contains(told) && why.contains("the_tool"), "{why}")
@@ -127,7 +129,7 @@ fn a_classification_makes_a_verdict_stricter_and_never_milder() {
     }
     let risky = Classification { risk: Grade::High, ..low };
     assert_eq!(
-        judged(Mode::Auto, &[Effect::Write], None, Some(risky)),
+        judged(Mode::Auto, &[Effect::Write], None, Some(Opinion::Given(risky))),
         TableVerdict::Allow,
         "high risk alone is recorded, not asked"
     );

@@ -269,31 +269,37 @@ fn the_verb_and_what_is_named_are_told() {
 
 #[test]
 fn the_person_is_told_what_will_happen() {
+    const KEPT: &str = "Its rows are kept for 30 days if they are not too many: then it can be undone.";
     for (statement, told) in [
-        ("DROP TABLE notes", &["Drops the table `notes` with all its rows."][..]),
+        ("DROP TABLE notes", &["Drops the table `notes` with all its rows.", "It cannot be undone."][..]),
+        ("DROP TABLE IF EXISTS notes", &["Drops the table `notes` with all its rows, if it is there.", "It cannot be undone."]),
         (
             "DROP TABLE a, b CASCADE",
             &[
                 "Drops the table `a` with all its rows.",
                 "Drops the table `b` with all its rows.",
                 "Everything that depends on it is dropped too.",
+                "It cannot be undone.",
             ],
         ),
         ("DROP VIEW v", &["Drops the view `v`."]),
         ("DROP FUNCTION f(int)", &["Drops the function `f`."]),
-        ("TRUNCATE a, b", &["Deletes all rows of `a`, `b`."]),
-        ("DELETE FROM notes", &["Deletes all rows of `notes`."]),
+        ("TRUNCATE a, b", &["Deletes all rows of `a`, `b`.", "It cannot be undone."]),
+        ("DELETE FROM notes", &["Deletes all rows of `notes`.", KEPT]),
         ("DELETE FROM notes WHERE id = 3", &["Deletes the rows of `notes` where id = 3."]),
         ("UPDATE notes SET a = 1, b = 2", &["Changes `a`, `b` in every row of `notes`."]),
         ("UPDATE notes SET a = 1 WHERE id = 3", &["Changes `a` in the rows of `notes` where id = 3."]),
         ("INSERT INTO notes VALUES (1)", &["Adds rows to `notes`."]),
         ("SELECT * FROM notes", &["Reads `notes`."]),
         ("SELECT 1", &["Computes something."]),
-        ("ALTER TABLE notes DROP COLUMN body", &["Drops `body` of `notes` with all values in it."]),
+        ("ALTER TABLE notes DROP COLUMN body", &["Drops `body` of `notes` with all values in it. It cannot be undone."]),
         ("CREATE OR REPLACE VIEW v AS SELECT 1", &["Makes or replaces the view `v`."]),
         ("EXPLAIN DELETE FROM notes", &["Shows how a statement would be carried out."]),
-        ("EXPLAIN ANALYZE DELETE FROM notes", &["Carries a statement out and shows how:", "Deletes all rows of `notes`."]),
-        ("WITH gone AS (DELETE FROM notes RETURNING *) SELECT * FROM gone", &["Reads `notes`.", "Deletes all rows of `notes`."]),
+        ("EXPLAIN ANALYZE DELETE FROM notes", &["Carries a statement out and shows how:", "Deletes all rows of `notes`.", KEPT]),
+        (
+            "WITH gone AS (DELETE FROM notes RETURNING *) SELECT * FROM gone",
+            &["Reads `notes`.", "Deletes all rows of `notes`.", KEPT],
+        ),
         ("SELECT wipe() FROM notes", &["Reads `notes`."]),
         (
             "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'",
@@ -302,7 +308,8 @@ fn the_person_is_told_what_will_happen() {
                 "What it does cannot be told beforehand: from then on, other statements may call what it says.",
             ],
         ),
-        ("CREATE TABLE a (n int); DELETE FROM b;", &["Makes the table `a`.", "Deletes all rows of `b`."]),
+        ("CREATE TABLE a (n int); DELETE FROM b;", &["Makes the table `a`.", "Deletes all rows of `b`.", KEPT]),
+        ("SELEC 1", &["What this does cannot be told beforehand: it is written in a way that level3 does not read."]),
     ] {
         assert_eq!(in_words(statement), told, "{statement}");
     }

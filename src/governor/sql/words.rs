@@ -9,6 +9,10 @@ use super::{Look, effects};
 
 /// Bytes of a condition in a sentence; the whole statement stands beside the sentences anyway.
 const SHOWN_BYTES: usize = 200;
+/// Rows that are deleted one by one are kept as far as they fit, which only the run shows.
+const KEPT: &str = "Its rows are kept for 30 days if they are not too many: then it can be undone.";
+/// No row of these is kept.
+const LOST: &str = "It cannot be undone.";
 
 /// At least one sentence for the statement, and one for each inside it that changes something.
 pub(super) fn sentences(statement: &Statement) -> Vec<String> {
@@ -40,11 +44,12 @@ fn of(statement: &Statement) -> Vec<String> {
         Statement::Explain { .. } => one("Carries a statement out and shows how:".to_owned()),
         Statement::Insert(insert) => one(format!("Adds rows to `{}`.", insert.table)),
         Statement::Update(update) => one(updated(update)),
-        Statement::Delete(delete) => one(deleted(delete)),
+        Statement::Delete(delete) => deleted(delete),
         Statement::Merge(merge) => {
             let deletes = merge.clauses.iter().any(|clause| matches!(clause.action, MergeAction::Delete { .. }));
             let verb = if deletes { "Adds, changes and deletes rows of" } else { "Adds and changes rows of" };
-            one(format!("{verb} `{}`, following `{}`.", merge.table, merge.source))
+            let sentence = format!("{verb} `{}`, following `{}`.", merge.table, merge.source);
+            [Some(sentence), deletes.then(|| KEPT.to_owned())].into_iter().flatten().collect()
         }
         Statement::Truncate(truncate) => {
             let tables: Vec<_> = truncate.table_names.iter().map(|table| table.name.to_string()).collect();
@@ -52,15 +57,18 @@ fn of(statement: &Statement) -> Vec<String> {
             if truncate.cascade.is_some() {
                 told.push("Rows of tables that refer to it may go with them.".to_owned());
             }
+            told.push(LOST.to_owned());
             told
         }
-        Statement::Drop { object_type, names, cascade, .. } => dropped(&object_type.to_string(), names, *cascade),
+        Statement::Drop { object_type, if_exists, names, cascade, .. } => {
+            dropped(&object_type.to_string(), names, *if_exists, *cascade)
+        }
         Statement::DropFunction(drop) => {
             let names: Vec<_> = drop.func_desc.iter().map(|function| &function.name).collect();
-            dropped("FUNCTION", &names, false)
+            dropped("FUNCTION", &names, drop.if_exists, false)
         }
-        Statement::DropDomain(drop) => dropped("DOMAIN", &[&drop.name], false),
-        Statement::DropTrigger(drop) => dropped("TRIGGER", &[&drop.trigger_name], false),
+        Statement::DropDomain(drop) => dropped("DOMAIN", &[&drop.name], drop.if_exists, false),
+        Statement::DropTrigger(drop) => dropped("TRIGGER", &[&drop.trigger_name], drop.if_exists, false),
         Statement::AlterTable(alter) => altered(&alter.name, &alter.operations),
         Statement::CreateTable(table) => one(made("table", &table.name, table.or_replace)),
         Statement::CreateView(view) => one(made("view", &view.name, view.or_replace)),
@@ -84,25 +92,30 @@ fn updated(update: &Update) -> String {
     }
 }
 
-fn deleted(delete: &Delete) -> String {
+fn deleted(delete: &Delete) -> Vec<String> {
     let (FromTable::WithFromKeyword(tables) | FromTable::WithoutKeyword(tables)) = &delete.from;
     let tables: Vec<_> = tables.iter().map(ToString::to_string).collect();
     match &delete.selection {
-        Some(condition) => format!("Deletes the rows of {} where {}.", list(&tables), cut(&condition.to_string())),
-        None => format!("Deletes all rows of {}.", list(&tables)),
+        // Nobody is asked about this from its text: if the run loses many rows, it says whether they are kept.
+        Some(condition) => vec![format!("Deletes the rows of {} where {}.", list(&tables), cut(&condition.to_string()))],
+        None => vec![format!("Deletes all rows of {}.", list(&tables)), KEPT.to_owned()],
     }
 }
 
-fn dropped<T: Display>(kind: &str, names: &[T], cascade: bool) -> Vec<String> {
+fn dropped<T: Display>(kind: &str, names: &[T], if_exists: bool, cascade: bool) -> Vec<String> {
     let kind = kind.to_ascii_lowercase();
     let rows = match kind.as_str() {
         "table" => " with all its rows",
         "schema" => " with everything in it",
         _ => "",
     };
-    let mut told: Vec<_> = names.iter().map(|name| format!("Drops the {kind} `{name}`{rows}.")).collect();
+    let there = if if_exists { ", if it is there" } else { "" };
+    let mut told: Vec<_> = names.iter().map(|name| format!("Drops the {kind} `{name}`{rows}{there}.")).collect();
     if cascade {
         told.push("Everything that depends on it is dropped too.".to_owned());
+    }
+    if !rows.is_empty() {
+        told.push(LOST.to_owned());
     }
     told
 }
@@ -111,7 +124,7 @@ fn altered(table: &impl Display, operations: &[AlterTableOperation]) -> Vec<Stri
     let of = |operation: &AlterTableOperation| match operation {
         AlterTableOperation::DropColumn { column_names, .. } => {
             let columns: Vec<_> = column_names.iter().map(ToString::to_string).collect();
-            format!("Drops {} of `{table}` with all values in it.", list(&columns))
+            format!("Drops {} of `{table}` with all values in it. {LOST}", list(&columns))
         }
         other => format!("Changes `{table}`: {}.", cut(&other.to_string())),
     };

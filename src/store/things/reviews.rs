@@ -6,6 +6,7 @@ use sqlx::{query, query_scalar};
 
 use crate::domain::{CallInput, CallState, Classification, Machine, Rate, ToolCallId, TurnId, Usage};
 use crate::facts::ProposalClassified;
+use crate::governor::Opinion;
 use crate::store::{Lease, Store, StoreError, Unit, storable, value};
 
 /// One request that was made for a call: to the governor's model, or to break a task down.
@@ -74,6 +75,26 @@ impl Store {
     pub async fn classification_of_call(&self, call: ToolCallId) -> Result<Option<Classification>, StoreError> {
         let stored = query_scalar!("SELECT classification FROM tool_calls WHERE tool_call_id = $1", call.0);
         stored.fetch_optional(&self.pool).await?.flatten().map(value).transpose()
+    }
+
+    /// The law's evidence of the second model's judgement of a call, if it was asked.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn opinion_of_call(&self, call: ToolCallId) -> Result<Option<Opinion>, StoreError> {
+        let Some(stored) = self.classification_of_call(call).await? else { return Ok(None) };
+        // The strictest also stands for an answer that could not be read, and only the event tells the two apart.
+        let given = stored != Classification::STRICTEST || self.governor_answered(call).await?;
+        Ok(Some(if given { Opinion::Given(stored) } else { Opinion::Unread }))
+    }
+
+    /// True if the second model's answer about a call could be read.
+    async fn governor_answered(&self, call: ToolCallId) -> Result<bool, StoreError> {
+        let answered = query_scalar::<_, bool>(
+            "SELECT coalesce((payload ->> 'answered')::boolean, TRUE) FROM events
+             WHERE kind = 'proposal_classified' AND payload ->> 'call' = $1 ORDER BY position DESC LIMIT 1",
+        );
+        Ok(answered.bind(call.to_string()).fetch_optional(&self.pool).await?.unwrap_or(true))
     }
 
     /// A person's task for a turn: the words that it reacts to, and those said into it that a step

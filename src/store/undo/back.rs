@@ -3,14 +3,16 @@
 //!
 //! Tables depend on each other, and so do rows: a parent has to be there before its child, and a
 //! key be free before a row takes it. No order is worked out. Rows that do not fit yet are tried
-//! again after the rest, in halves, until nothing is left or nothing moves any more.
+//! again after the rest, in halves, until nothing is left or nothing moves any more. If the key of a
+//! parent is put back, Postgres changes its children itself (`ON UPDATE CASCADE`): such a row is as
+//! the call left it but for this key.
 
 use std::collections::VecDeque;
 
-use sqlx::{AssertSqlSafe, PgConnection, query, query_scalar};
+use sqlx::{AssertSqlSafe, PgConnection, query, query_as, query_scalar};
 
 use super::UndoError;
-use super::text::fields;
+use super::text::{fields, followed};
 use crate::store::{Store, StoreError};
 
 /// How many rows one statement puts back, and about how many bytes.
@@ -19,6 +21,15 @@ const CHUNK: (usize, i64) = (5000, 8 << 20);
 const TOLD: usize = 5;
 /// After so many failures the undo gives up.
 const MOST_FAILURES: usize = 5000;
+
+/// The columns of kept tables that change with the key of another row.
+const FOLLOWING: &str = "
+    SELECT DISTINCT t.relation::bigint, format('%I', a.attname)
+    FROM kept_tables t
+    JOIN pg_class c ON c.relnamespace = 'agent'::regnamespace AND c.relname = t.name AND c.relkind = 'r'
+    JOIN pg_constraint f ON f.conrelid = c.oid AND f.contype = 'f' AND f.confupdtype = 'c'
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY (f.conkey)
+    WHERE t.kept_id = $1";
 
 /// Rows of one table that were lost in one way.
 struct Chunk {
@@ -33,6 +44,8 @@ struct Table {
     name: String,
     /// The columns of the kept texts, in their order.
     columns: Vec<Column>,
+    /// The places of those that change with the key of another row.
+    following: Vec<usize>,
 }
 
 struct Column {
@@ -52,6 +65,8 @@ struct Lost {
     ordinal: i64,
     old: Vec<Option<String>>,
     new: Option<String>,
+    /// The row that the call left once those are put back whose keys it follows, if that is another one.
+    followed: Option<String>,
 }
 
 /// The way in which a statement failed.
@@ -102,7 +117,7 @@ impl Store {
         while let Some(chunk) = chunks.pop_front() {
             let table = tables.iter().find(|table| table.relation == chunk.relation);
             let table = table.ok_or_else(|| StoreError::Unreadable(format!("kept rows of table {}", chunk.relation)))?;
-            let lost = self.lost(kept, &chunk.ordinals).await?;
+            let lost = self.lost(kept, &chunk.ordinals, &table.following).await?;
             sqlx::raw_sql("SAVEPOINT chunk").execute(&mut *connection).await?;
             let failed = match table.put_back(connection, &lost).await {
                 Ok(()) => {
@@ -161,10 +176,15 @@ impl Store {
                 return Err(UndoError::Conflicts(vec![gone]));
             };
             if tables.last().is_none_or(|table| table.relation != row.relation) {
-                tables.push(Table { relation: row.relation, name: row.quoted, columns: Vec::new() });
+                tables.push(Table { relation: row.relation, name: row.quoted, columns: Vec::new(), following: Vec::new() });
             }
             if let Some(table) = tables.last_mut() {
                 table.columns.push(Column { name: row.column, kind, generated, identity, key: row.key });
+            }
+        }
+        for (relation, name) in query_as::<_, (i64, String)>(FOLLOWING).bind(kept).fetch_all(&self.pool).await? {
+            for table in tables.iter_mut().filter(|table| table.relation == relation) {
+                table.following.extend(table.columns.iter().position(|column| column.name == name));
             }
         }
         Ok(tables)
@@ -198,7 +218,7 @@ impl Store {
         Ok(chunks)
     }
 
-    async fn lost(&self, kept: i64, ordinals: &[i64]) -> Result<Vec<Lost>, UndoError> {
+    async fn lost(&self, kept: i64, ordinals: &[i64], following: &[usize]) -> Result<Vec<Lost>, UndoError> {
         let rows = query!(
             "SELECT ordinal, old, new FROM kept_rows WHERE kept_id = $1 AND ordinal = ANY($2) ORDER BY ordinal DESC",
             kept,
@@ -207,7 +227,8 @@ impl Store {
         let rows = rows.fetch_all(&self.pool).await?.into_iter();
         let lost = rows.map(|row| {
             let old = fields(&row.old).ok_or_else(|| StoreError::Unreadable(format!("kept row {} of {kept}", row.ordinal)))?;
-            Ok(Lost { ordinal: row.ordinal, old, new: row.new })
+            let followed = row.new.as_ref().and_then(|new| followed(&row.old, new, following));
+            Ok(Lost { ordinal: row.ordinal, old, new: row.new, followed })
         });
         lost.collect()
     }
@@ -224,10 +245,22 @@ impl Table {
             UndoError::Store(StoreError::Unreadable(format!("kept rows of `{}` have more columns than it had", self.name)))
         })?;
         let deleted = lost.iter().all(|row| row.new.is_none());
-        let done =
-            if deleted { self.insert(connection, columns, lost).await } else { self.update(connection, columns, lost).await };
+        let follow = lost.iter().any(|row| row.followed.is_some());
+        let all = |rows: u64| usize::try_from(rows) == Ok(lost.len());
+        let left = |row: &Lost| row.new.clone().unwrap_or_default();
+        let mut done = match deleted {
+            true => self.insert(connection, columns, lost).await,
+            false => self.update(connection, columns, lost, lost.iter().map(left).collect()).await,
+        };
+        if follow && matches!(done, Ok(rows) if !all(rows)) {
+            sqlx::raw_sql("ROLLBACK TO chunk").execute(&mut *connection).await?;
+            let now = lost.iter().map(|row| row.followed.clone().unwrap_or_else(|| left(row))).collect();
+            done = self.update(connection, columns, lost, now).await;
+        }
         match done {
-            Ok(rows) if usize::try_from(rows) == Ok(lost.len()) => Ok(()),
+            Ok(rows) if all(rows) => Ok(()),
+            // A row that one of these follows may still have to be put back.
+            Ok(_) if follow => Err(PutBackError::NotYet(self.changed(deleted, lost))),
             Ok(_) => Err(PutBackError::Never(self.changed(deleted, lost))),
             Err(error) => match refused(&error) {
                 Some(why) if is_constraint(&error) => Err(PutBackError::NotYet(why)),
@@ -257,12 +290,17 @@ impl Table {
         Ok(query.execute(connection).await?.rows_affected())
     }
 
-    /// All values of a row, as the call left them, find it; of equal rows each is taken once.
-    async fn update(&self, connection: &mut PgConnection, columns: &[Column], lost: &[Lost]) -> Result<u64, sqlx::Error> {
+    /// All values of a row, as it is expected in `left`, find it; of equal rows each is taken once.
+    async fn update(
+        &self,
+        connection: &mut PgConnection,
+        columns: &[Column],
+        lost: &[Lost],
+        left: Vec<String>,
+    ) -> Result<u64, sqlx::Error> {
         let kept: Vec<_> = columns.iter().enumerate().filter(|(_, column)| !column.generated && !column.identity).collect();
         let all: Vec<_> = columns.iter().map(|column| format!("t.{}", column.name)).collect();
         let text = format!("pg_catalog.format('%s', ROW({}))", all.join(", "));
-        let left: Vec<_> = lost.iter().map(|row| row.new.clone().unwrap_or_default()).collect();
         let left_fields: Vec<_> = left.iter().map(|row| fields(row).unwrap_or_default()).collect();
         // The index of a primary key finds them, without a scan of the whole table.
         let keys: Vec<_> = columns.iter().enumerate().filter(|(_, column)| column.key).collect();

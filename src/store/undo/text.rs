@@ -38,6 +38,30 @@ pub(crate) fn fields(row: &str) -> Option<Vec<Option<String>>> {
     }
 }
 
+/// The fields of a row as they are written in it, with their quotes.
+fn written(row: &str) -> Option<Vec<&str>> {
+    let fields = row.strip_prefix('(')?.strip_suffix(')')?;
+    let mut quoted = false;
+    // A quote inside quotes is doubled.
+    let ends = |character: char| {
+        quoted ^= character == '"';
+        character == ',' && !quoted
+    };
+    Some(fields.split(ends).collect())
+}
+
+/// The row `new` with the fields at these places as `old` has them; `None` if that is the same row.
+pub(crate) fn followed(old: &str, new: &str, places: &[usize]) -> Option<String> {
+    let (old, mut fields) = (written(old)?, written(new)?);
+    for place in places {
+        if let (Some(field), Some(&was)) = (fields.get_mut(*place), old.get(*place)) {
+            *field = was;
+        }
+    }
+    let followed = format!("({})", fields.join(","));
+    (followed != new).then_some(followed)
+}
+
 /// True if the second row lost something of the first one: a value that has changed or is gone.
 pub(crate) fn loses(old: &str, new: &str) -> bool {
     let (Some(old), Some(new)) = (fields(old), fields(new)) else { return true };

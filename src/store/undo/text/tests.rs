@@ -21,6 +21,20 @@ fn a_row_is_read_as_postgres_writes_it() {
 }
 
 #[test]
+fn a_row_that_follows_another_has_the_old_key_and_all_else_as_it_was_left() {
+    for (old, new, places, row) in [
+        ("(1,2)", "(1,20)", &[1][..], Some("(1,2)")),
+        (r#"("a,""b""",x,2)"#, r#"("c,d",y,20)"#, &[2], Some(r#"("c,d",y,2)"#)),
+        ("(1,2)", "(1,)", &[1], Some("(1,2)")),
+        ("(1,2)", "(9,2)", &[1], None),
+        ("(1)", "(1,20)", &[1], None),
+        ("(1,2)", "(1,20)", &[], None),
+    ] {
+        assert_eq!(followed(old, new, places).as_deref(), row, "{old} {new}");
+    }
+}
+
+#[test]
 fn filling_in_what_was_empty_loses_nothing() {
     for (old, new, lost) in [
         ("(1,)", "(1,x)", false),
