@@ -2,18 +2,22 @@
 //! Nothing is decided here.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, JsonRpcError, RequestId, ServerJsonRpcMessage,
+};
 use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::common::client_side_sse::NeverRetry;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::transport::{StreamableHttpClientTransport, Transport};
 use rmcp::{RoleClient, RoleServer};
 use secrecy::ExposeSecret;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::time::{Instant, sleep_until};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::CliError;
 use super::client::{self, Client};
@@ -25,11 +29,22 @@ const MAX_LINE_BYTES: usize = 4 << 20;
 /// How long the next answer is waited for once the input has ended. Real time: the server answers every call within 50 seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How long the server gets to hear that the bridge ends. Real time: it guards against a server that hangs.
+const PARTING: Duration = Duration::from_secs(1);
+
+/// The words for every request that a server leaves open when it goes away.
+const GONE: &str = "The connection to level3 ended. It went away before it answered.";
+
+/// The beginning of each error that the transport makes by itself: each says in its words that a connection ended before the answer.
+const OF_THE_TRANSPORT: &str = "streamable HTTP ";
+
 /// Speaks MCP on standard input and output, until the input has ended and everything that was asked is answered, or the server is gone.
 pub(super) async fn serve(client: &Client) -> Result<(), CliError> {
     // A server that is not there, or wants another token, is told on standard error before anything is promised.
     let _: McpServers = client.get(&["mcp"], &[]).await?;
     let mut config = StreamableHttpClientTransportConfig::with_uri(client.address(&["mcp"]).as_str());
+    // A server that was killed knows no connection of before. More than the one attempt that is always made would only hide that.
+    config.retry_config = Arc::new(NeverRetry::default());
     config.auth_header = client.token().map(|token| token.expose_secret().to_owned());
     let server = StreamableHttpClientTransport::with_client(client::patient(client.server())?, config);
     carry(tokio::io::stdin(), tokio::io::stdout(), server, PATIENCE).await;
@@ -43,6 +58,8 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
+    // The last line may lack its end, and counts all the same; an empty line says nothing.
+    let input = AsyncReadExt::chain(input, &b"\n"[..]);
     let mut agent = AsyncRwTransport::<RoleServer, _, _>::new(input, output).with_max_line_length(MAX_LINE_BYTES);
     let mut sending = FuturesUnordered::new();
     // The requests that the server has not answered yet.
@@ -73,8 +90,8 @@ where
                 unanswered(&format!("level3 could not be reached: {error}."), id)
             }
             message = server.receive() => match message {
-                Some(message) => message,
-                None => break Some("The connection to level3 ended."),
+                Some(message) => in_our_words(message),
+                None => break Some(GONE),
             },
             () = sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => {
                 break Some("level3 did not answer in time.");
@@ -96,8 +113,9 @@ where
             break;
         }
     }
-    // Lets the server forget the connection; it would after a while anyway.
-    let _ = server.close().await;
+    // Lets the server forget the connection; it would after a while anyway. A transport over which nobody has greeted does not hear that
+    // it is to end: it ends when it is dropped.
+    let _ = timeout(PARTING, server.close()).await;
 }
 
 /// The request that waits for an answer to this message.
@@ -131,6 +149,16 @@ fn answered(message: &ServerJsonRpcMessage) -> Option<&RequestId> {
         ServerJsonRpcMessage::Response(response) => Some(&response.id),
         ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
         _ => None,
+    }
+}
+
+/// The message as the other agent hears it: it need not know what lies between it and level3.
+fn in_our_words(message: ServerJsonRpcMessage) -> ServerJsonRpcMessage {
+    match message {
+        ServerJsonRpcMessage::Error(JsonRpcError { id: Some(id), error, .. }) if error.message.starts_with(OF_THE_TRANSPORT) => {
+            unanswered(GONE, id)
+        }
+        message => message,
     }
 }
 

@@ -15,6 +15,11 @@ use crate::wire::api::{
     Tested,
 };
 
+const WAITS: &str = "This waits for your decision.";
+const WAITS_BEHIND: &str = "This is queued behind another question of its conversation, which waits for your decision. \
+    Once you decide that, the order goes on by itself: do not repeat it. If it asks something itself, \
+    `level3 approvals list` shows it.";
+
 /// The commands on capabilities.
 #[derive(Debug, Subcommand)]
 pub enum CapabilityCommand {
@@ -251,8 +256,8 @@ async fn outcome(client: &Client, screen: &mut Screen<'_>, queued: Queued) -> Re
     if screen.json(&turn)? {
         return Ok(());
     }
-    if let Some(id) = turn.approval {
-        screen.line("This waits for your decision.")?;
+    if let Some(id) = turn.approval.or(turn.behind) {
+        screen.line(if turn.approval.is_some() { WAITS } else { WAITS_BEHIND })?;
         screen.line("")?;
         return Ok(approvals::print(&approvals::show(client, id).await?, screen)?);
     }

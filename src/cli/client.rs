@@ -88,13 +88,16 @@ impl Client {
         self.send(Method::DELETE, path, &[], NOTHING).await
     }
 
-    /// Waits until a turn is over or waits for a person.
+    /// Waits until a turn is over or waits for a person, if only behind the question of another turn.
     pub(super) async fn settled(&self, turn: TurnId) -> Result<TurnReport, CliError> {
+        // The first look asks the server not to wait, since nothing may happen before the person decides that question.
+        let mut wait = false;
         loop {
-            let report: TurnReport = self.get(&["turns", &turn.to_string()], &[("wait", "true".into())]).await?;
-            if report.state.is_over() || report.approval.is_some() {
+            let report: TurnReport = self.get(&["turns", &turn.to_string()], &[("wait", wait.to_string())]).await?;
+            if report.state.is_over() || report.approval.or(report.behind).is_some() {
                 return Ok(report);
             }
+            wait = true;
         }
     }
 

@@ -21,6 +21,16 @@ pub enum CliError {
         /// Why.
         source: reqwest::Error,
     },
+    /// No server runs on the data folder of these settings. Another program may listen at its address, and is shown no token.
+    #[error(
+        "no level3 runs on the data folder {folder}, so nothing was sent to {url}; start it with ./run.sh, or name the server with --url"
+    )]
+    NotRunning {
+        /// The data folder.
+        folder: PathBuf,
+        /// The address that was not asked.
+        url: Url,
+    },
     /// The answer did not come, or not whole.
     #[error("the server's answer did not arrive; whether it was done is not known, so look before you repeat it")]
     Cut(#[source] reqwest::Error),

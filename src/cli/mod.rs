@@ -19,7 +19,7 @@ mod undo;
 mod users;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 use secrecy::SecretString;
@@ -132,12 +132,25 @@ pub enum Ask {
     Replay(replay::ReplayCommand),
 }
 
-/// Asks the server and prints its answer.
+/// Asks the server and prints its answer. `may_run` says of a data folder whether a server can run on it.
 ///
 /// # Errors
 /// [`CliError`]; it says what to do.
-pub async fn run(ask: Ask, manner: ClientOptions, config: &Config, screen: &mut Screen<'_>) -> Result<(), CliError> {
-    let url = manner.url.unwrap_or_else(|| address(config));
+pub async fn run(
+    ask: Ask,
+    manner: ClientOptions,
+    config: &Config,
+    may_run: fn(&Path) -> bool,
+    screen: &mut Screen<'_>,
+) -> Result<(), CliError> {
+    let url = match manner.url {
+        Some(url) => url,
+        // The token would go to any program that listens there now.
+        None if config.token.is_some() && !may_run(&config.data_dir) => {
+            return Err(CliError::NotRunning { folder: config.data_dir.clone(), url: address(config) });
+        }
+        None => address(config),
+    };
     let client = Client::new(url, config.token.clone().map(SecretString::from))?;
     match ask {
         Ask::Approvals(ask) => approvals::run(ask, &client, screen).await,

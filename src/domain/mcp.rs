@@ -59,6 +59,15 @@ pub struct McpDefinition {
     pub sha256: String,
 }
 
+/// The tools a server lists, and those that were left out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct McpListing {
+    /// Tools a model can be offered.
+    pub tools: Vec<McpDefinition>,
+    /// The names of the others, and why not.
+    pub left_out: BTreeMap<String, String>,
+}
+
 /// True if `name` keeps [`MCP_NAME_RULE`].
 pub fn valid_mcp_name(name: &str) -> bool {
     valid_name(name) && name.len() <= 24 && !name.contains(MCP_SEPARATOR) && !name.ends_with('_')

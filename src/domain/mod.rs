@@ -47,7 +47,7 @@ pub use machine::{
     ApprovalAction, ApprovalInput, CallAction, CallInput, CallState, InvalidTransition, Machine, OperationInput, TimerAction,
     TimerInput, TimerState, TurnAction, TurnInput, VoiceAction, VoiceInput, VoiceState,
 };
-pub use mcp::{MCP_NAME_RULE, MCP_SEPARATOR, McpDefinition, McpTransport, mcp_tool_name, secrets_in, valid_mcp_name};
+pub use mcp::{MCP_NAME_RULE, MCP_SEPARATOR, McpDefinition, McpListing, McpTransport, mcp_tool_name, secrets_in, valid_mcp_name};
 pub use model::{ModelInfo, Rate};
 pub use names::{
     CREATE_SCRIPT, END_CONVERSATION, EXECUTE_SCRIPT, EXECUTE_SQL, LIST_SCRIPTS, MANAGE_TASKS, MARK_TODO_ITEM, PLACE_CALL, RELAY,
@@ -69,6 +69,6 @@ pub use tool::{
     without_middle,
 };
 pub use turn::{Failure, Origin, Role, TurnState};
-pub use users::{Tier, UserId, UserRole, user_key, valid_password, valid_user_name};
+pub use users::{Tier, UserId, UserRole, user_key, valid_display_name, valid_password, valid_user_name};
 pub use wake_up::WakeUpKind;
 pub use words::{DecidingWords, Heard, Words, asks};

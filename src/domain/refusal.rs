@@ -21,7 +21,7 @@ text_enum! {
         MissingGrant = "missing_grant",
         /// The code uses a name that is not defined.
         NotDefined = "not_defined",
-        /// The source is too long.
+        /// The source is too long, or there are too many tests.
         TooLarge = "too_large",
         /// The source cannot be parsed.
         SyntaxError = "syntax_error",
@@ -65,6 +65,8 @@ text_enum! {
         DiskFull = "disk_full",
         /// The result is too large to be kept.
         TooMuch = "too_much",
+        /// There are as many of them as there may be.
+        TooMany = "too_many",
         /// The answer asked for more calls than one answer may make.
         TooManyCalls = "too_many_calls",
         /// The profile has no such tool.
@@ -119,6 +121,7 @@ impl RefusalCode {
             | Self::Quota
             | Self::DiskFull
             | Self::TooMuch
+            | Self::TooMany
             | Self::TooManyCalls
             | Self::UnknownTool
             | Self::Forbidden

@@ -6,6 +6,8 @@ use super::turn::text_enum;
 
 /// The most characters of a user's name.
 const LONGEST_NAME: usize = 40;
+/// The most characters of the name by which a user is called.
+const LONGEST_DISPLAY_NAME: usize = 100;
 /// How many characters a password may have.
 const PASSWORD: std::ops::RangeInclusive<usize> = 12..=128;
 
@@ -73,6 +75,17 @@ pub fn valid_user_name(name: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("a user's name has 1 to {LONGEST_NAME} characters, none of them `/`, and no space at an end"))
+}
+
+/// Refuses what nobody can be called, in words.
+///
+/// # Errors
+/// The sentence.
+pub fn valid_display_name(name: &str) -> Result<(), String> {
+    if name.trim().chars().count() <= LONGEST_DISPLAY_NAME {
+        return Ok(());
+    }
+    Err(format!("`display_name` has at most {LONGEST_DISPLAY_NAME} characters"))
 }
 
 /// Refuses what cannot be a password, in words that do not repeat it.

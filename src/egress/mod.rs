@@ -111,6 +111,13 @@ impl Egress {
         Self(Arc::new(Inner { resolver, allowed, own, limits, scrubber, tls }))
     }
 
+    /// The sentence with which all requests to a host are refused, if its address says so by itself. No name is looked up: its name server would hear
+    /// of it before anybody has allowed that.
+    pub fn refuses(&self, host: &HttpGrant) -> Option<String> {
+        let url = Url::parse(&format!("{}://{}", host.scheme.as_str(), host.binding())).ok()?;
+        resolve::refused_at_sight((&self.0.allowed, &self.0.own), &url).map(|problem| problem.to_string())
+    }
+
     /// Makes a request and follows its redirects. `grants` names the hosts it may reach, and is
     /// asked again for every hop.
     ///

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use futures::future::BoxFuture;
 use url::{Host, Url};
@@ -35,13 +35,38 @@ pub(super) struct CheckedAddresses {
     pub(super) by_operator: bool,
 }
 
+/// The addresses that the operator allows, and the names with port that he has set up.
+type Known<'a> = (&'a BTreeSet<SocketAddr>, &'a BTreeSet<(String, u16)>);
+
+/// Refuses an address that is not public, unless the operator knows it. True if he does.
+fn let_through((allowed, own): Known<'_>, name: &str, address: SocketAddr) -> Result<bool, Problem> {
+    if allowed.contains(&address) || own.contains(&(name.to_owned(), address.port())) {
+        return Ok(true);
+    }
+    match reserved_for(address.ip()) {
+        Some(range) => Err(Problem::NotPublic { host: name.to_owned(), address, range }),
+        None => Ok(false),
+    }
+}
+
+/// The reason why a place is never let through, if that can be said without looking a name up.
+pub(super) fn refused_at_sight(known: Known<'_>, url: &Url) -> Option<Problem> {
+    let addresses = match url.host()? {
+        Host::Ipv4(address) => vec![IpAddr::V4(address)],
+        Host::Ipv6(address) => vec![IpAddr::V6(address)],
+        // RFC 6761: this machine, wherever it is looked up.
+        Host::Domain("localhost") => vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()],
+        Host::Domain(_) => return None,
+    };
+    let (name, port) = (url.host_str()?, url.port_or_known_default()?);
+    let refused: Vec<_> =
+        addresses.iter().filter_map(|address| let_through(known, name, SocketAddr::new(*address, port)).err()).collect();
+    if refused.len() == addresses.len() { refused.into_iter().next() } else { None }
+}
+
 /// Finds the addresses of an http or https address and checks all of them: one that is not public spoils the name, because a name that
 /// points to both is a name under attack. A place that the operator named itself may have any address.
-pub(super) async fn resolve(
-    resolver: &dyn Resolve,
-    (allowed, own): (&BTreeSet<SocketAddr>, &BTreeSet<(String, u16)>),
-    url: &Url,
-) -> Result<CheckedAddresses, Problem> {
+pub(super) async fn resolve(resolver: &dyn Resolve, known: Known<'_>, url: &Url) -> Result<CheckedAddresses, Problem> {
     let name = url.host_str().unwrap_or_default().to_owned();
     let port = url.port_or_known_default().unwrap_or_default();
     let found = match url.host() {
@@ -55,17 +80,11 @@ pub(super) async fn resolve(
     if found.is_empty() {
         return Err(Problem::NoAddress { host: name });
     }
-    let is_own = own.contains(&(name.clone(), port));
     let mut by_operator = true;
     let mut addresses = Vec::new();
     for address in found {
         let address = SocketAddr::new(address, port);
-        if !is_own && !allowed.contains(&address) {
-            by_operator = false;
-            if let Some(range) = reserved_for(address.ip()) {
-                return Err(Problem::NotPublic { host: name, address, range });
-            }
-        }
+        by_operator &= let_through(known, &name, address)?;
         if !addresses.contains(&address) {
             addresses.push(address);
         }

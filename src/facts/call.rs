@@ -86,7 +86,7 @@ impl Fact for ProposalClassified {
     fn read(&self, to: &mut Reading<'_>) {
         let Self { turn, call, classification, answered, recorded } = *self;
         to.rows(|_| [TOOL_CALLS.set(call, json!({ "classification": classification }))])
-            .frame(|_| ServerFrame::Classified { call, turn, classification })
+            .frame(|_| answered.then_some(ServerFrame::Classified { call, turn, classification }))
             .log(|_| {
                 let body = json!(classification);
                 let words = body.to_string();

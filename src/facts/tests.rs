@@ -41,6 +41,16 @@ fn every_kind_of_event_is_read_and_written_as_it_is_stored() {
 }
 
 #[test]
+fn a_second_model_that_gave_no_judgement_is_shown_as_saying_nothing() {
+    let classified = |answered: bool| {
+        let strictest = json!({"complexity": "high", "risk": "high", "impact": "systemic", "requires_confirmation": true});
+        json!({"kind": "proposal_classified", "turn": 1, "call": 3, "classification": strictest, "answered": answered})
+    };
+    assert_eq!(shown(classified(true))["impact"], "systemic");
+    assert!(record(event(&classified(false).to_string())).frame().is_none());
+}
+
+#[test]
 fn every_event_of_an_older_version_is_read() {
     for old in [
         json!({"kind": "step_answered", "turn": 1, "step": 2, "number": 1, "model": "m", "finish_reason": "stop", "usage": null,

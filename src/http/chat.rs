@@ -15,7 +15,7 @@ use tokio::sync::broadcast::error::RecvError;
 use super::images;
 use super::said::{self, NotTaken};
 use super::visitor::Visitor;
-use crate::domain::todo::fits_one_message;
+use crate::domain::todo::{QuotaReached, fits_one_message};
 use crate::domain::{ApprovalId, CampaignId, Channel, ConversationId, Decision};
 use crate::facts::{Event, EventRecord};
 use crate::memory;
@@ -294,7 +294,7 @@ impl Socket {
 
     /// Handles one frame of the client.
     async fn take(&mut self, text: &str, main: ConversationId, hello_seq: i64) -> Result<(), SocketEnd> {
-        let frame = match serde_json::from_str::<ClientFrame>(text) {
+        let frame = match ClientFrame::read(text) {
             Ok(frame) => frame,
             Err(error) => return self.refuse(&format!("this is not a frame of the protocol: {error}"), None).await,
         };
@@ -391,27 +391,32 @@ impl Socket {
             Err(error @ (StoreError::NoConversation(_) | StoreError::OfContact(..))) => {
                 return self.refuse(&error.to_string(), id).await;
             }
-            Err(error @ StoreError::Quota(_)) => return self.refuse_for(&error.to_string(), id, true).await,
+            Err(StoreError::Quota(reached)) => {
+                return self.refuse_for(&reached.to_string(), id, reached == QuotaReached::MessagesOfTier).await;
+            }
             Err(error @ StoreError::Full(_)) => {
                 tracing::warn!(%error, "a message was not accepted");
                 return self.refuse(&error.for_caller(), id).await;
             }
             Err(error) => return Err(error.into()),
         };
-        if let std::collections::hash_map::Entry::Vacant(position) = self.positions.entry(conversation) {
-            // From the acknowledgement on, the client follows this conversation too.
-            let queued = self.theirs.accepting_event(conversation, accepted.turn, client_id.as_deref()).await?;
-            position.insert(queued.sequence - 1);
+        if !accepted.again && self.positions.contains_key(&conversation) {
+            // The event brings the acknowledgement, like any other frame.
+            return Ok(());
         }
-        if accepted.again {
-            let queued = self.theirs.accepting_event(conversation, accepted.turn, client_id.as_deref()).await?;
-            if let Some(frame) = queued.frame() {
-                self.send(&frame).await?;
-            }
-            return self.catch_up(conversation).await;
+        let queued = self.theirs.accepting_event(conversation, accepted.turn, client_id.as_deref()).await?;
+        // From the acknowledgement on, the client follows this conversation too.
+        let position = *self.positions.entry(conversation).or_insert(queued.sequence - 1);
+        if !accepted.again {
+            return Ok(());
         }
-        // The event brings the acknowledgement, like any other frame.
-        Ok(())
+        if position < queued.sequence {
+            self.show(&queued).await?;
+        } else if let Some(frame) = queued.frame() {
+            // The stream does not come to this place again, so the answer stands outside of it.
+            self.send(&frame).await?;
+        }
+        self.catch_up(conversation).await
     }
 
     /// Shows an event that was just committed; if earlier ones are missing, shows those first.

@@ -21,7 +21,8 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
 use super::bounded::Bounded;
-use super::{Filled, McpError, clean, definition};
+use super::error::greeting_words;
+use super::{Filled, McpError, clean};
 use crate::domain::McpTransport;
 
 /// The largest message of a server, in bytes.
@@ -101,7 +102,7 @@ where
 {
     let us = Implementation::new("level3", env!("CARGO_PKG_VERSION"));
     let config = ClientConfig::new(ClientCapabilities::default(), us);
-    config.serve_with_lifecycle(transport, mode).await.map_err(|error| definition::error_words(&error.to_string()))
+    config.serve_with_lifecycle(transport, mode).await.map_err(|error| greeting_words(&error))
 }
 
 async fn over_http(server: &str, url: &str, filled: &Filled) -> Result<Running, McpError> {

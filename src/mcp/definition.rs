@@ -7,8 +7,9 @@ use rmcp::model::{CallToolResult, ContentBlock, PaginatedRequestParams, Resource
 use rmcp::service::Peer;
 use sha2::{Digest, Sha256};
 
-use super::{McpAnswer, McpError, McpListing, clean, schema};
-use crate::domain::{McpDefinition, mcp_tool_name, without_middle};
+use super::error::request_words;
+use super::{McpAnswer, McpError, clean, schema};
+use crate::domain::{McpDefinition, McpListing, mcp_tool_name, without_middle};
 
 /// The most tools of one server.
 const MOST_TOOLS: usize = 64;
@@ -18,13 +19,11 @@ const MOST_PAGES: usize = 16;
 const DESCRIPTION: usize = 1000;
 /// The longest answer of a tool, in bytes; a longer one is cut in the middle.
 const MAX_ANSWER: usize = 64 << 10;
-/// The longest text of an error, in characters.
-const MAX_SAID: usize = 500;
 
-/// Words of a server in an error.
-pub(super) fn error_words(text: &str) -> String {
-    clean::line(text, MAX_SAID)
-}
+/// The text for an answer that came and is none of the protocol's: another kind of content, or a text that is none. The server has dealt
+/// with the call, so nothing about it is uncertain but the words.
+pub(super) const UNREADABLE: &str = "[The MCP server answered this call, so it arrived and was dealt with. The answer is not as the protocol has \
+     it and cannot be read: it may also say that the call failed. Calling again would repeat the call.]";
 
 /// Asks for all tools, page by page.
 pub(super) async fn list(peer: &Peer<RoleClient>, server: &str) -> Result<McpListing, McpError> {
@@ -33,7 +32,7 @@ pub(super) async fn list(peer: &Peer<RoleClient>, server: &str) -> Result<McpLis
     for _ in 0..MOST_PAGES {
         let page = PaginatedRequestParams::default().with_cursor(cursor);
         let page = peer.list_tools(Some(page)).await;
-        let page = page.map_err(|error| McpError::unreachable(server, &error_words(&error.to_string())))?;
+        let page = page.map_err(|error| McpError::unreachable(server, &request_words(&error)))?;
         tools.extend(page.tools);
         cursor = page.next_cursor;
         if cursor.is_none() || tools.len() > MOST_TOOLS {

@@ -2,7 +2,16 @@
 
 use std::time::Duration;
 
+use rmcp::service::{ClientInitializeError, ServiceError};
+use rmcp::transport::DynamicTransportError;
+use rmcp::transport::streamable_http_client::StreamableHttpError;
+
+use super::clean;
 use crate::secrets::SecretError;
+use crate::telemetry::chain;
+
+/// The longest text of an error, in characters.
+const MAX_SAID: usize = 500;
 
 /// Why there is no answer, in words for the operator and for the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -66,5 +75,38 @@ impl McpError {
     /// The same in other words.
     pub(super) fn reworded(self, reword: impl FnOnce(&str) -> String) -> Self {
         Self { text: reword(&self.text), ..self }
+    }
+}
+
+/// Words of a server in an error.
+pub(super) fn error_words(text: &str) -> String {
+    clean::line(text, MAX_SAID)
+}
+
+/// The reason why a greeting failed.
+pub(super) fn greeting_words(error: &ClientInitializeError) -> String {
+    error_words(&match error {
+        ClientInitializeError::TransportError { error, .. } => cause(error),
+        // In these `rmcp` shows its own types.
+        ClientInitializeError::ExpectedInitResponse(_) | ClientInitializeError::ExpectedInitResult(_) => {
+            "it does not answer a greeting as the protocol has it".to_owned()
+        }
+        other => other.to_string(),
+    })
+}
+
+/// The reason why a request failed.
+pub(super) fn request_words(error: &ServiceError) -> String {
+    error_words(&match error {
+        ServiceError::TransportSend(error) => cause(error),
+        other => other.to_string(),
+    })
+}
+
+/// The failure inside: around it `rmcp` writes the names of its types, and leaves out why a request over HTTP could not be sent.
+fn cause(error: &DynamicTransportError) -> String {
+    match error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+        Some(StreamableHttpError::Client(request)) => chain(request),
+        _ => chain(&*error.error),
     }
 }

@@ -19,7 +19,7 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::domain::{McpDefinition, McpTransport, secrets_in};
+use crate::domain::{McpListing, McpTransport, secrets_in};
 use crate::governor::Permit;
 use crate::secrets::Vault;
 use crate::telemetry::Scrubber;
@@ -47,15 +47,6 @@ impl Default for McpLimits {
         let seconds = Duration::from_secs;
         Self { connect: seconds(20), list: seconds(20), call: seconds(60), idle: seconds(600) }
     }
-}
-
-/// The tools a server lists, and those that were left out.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct McpListing {
-    /// Tools a model can be offered.
-    pub tools: Vec<McpDefinition>,
-    /// The names of the others, and why not.
-    pub left_out: BTreeMap<String, String>,
 }
 
 /// The answer of a server to a call.
@@ -136,9 +127,12 @@ impl Mcp {
             Ok(Ok(_)) => return Err(McpError::refused(server, "it asks back before it answers, which level3 does not do")),
             // It said so itself: it is there, and did not do it.
             Ok(Err(ServiceError::McpError(error))) => {
-                return Err(self.clean(McpError::refused(server, &definition::error_words(&error.message))));
+                return Err(self.clean(McpError::refused(server, &error::error_words(&error.message))));
             }
-            Ok(Err(error)) => McpError::lost(server, &definition::error_words(&error.to_string())),
+            Ok(Err(ServiceError::UnexpectedResponse)) => {
+                return Ok(McpAnswer { ok: true, text: definition::UNREADABLE.to_owned() });
+            }
+            Ok(Err(error)) => McpError::lost(server, &error::request_words(&error)),
             Err(_) => McpError::late(server, limit),
         };
         self.forget(server).await;

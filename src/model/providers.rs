@@ -4,9 +4,9 @@
 //! Facts marked (m) are from memory, the others were looked up in the provider's documents or in reports of its users, in November 2026.
 //! A provider changes without notice; what is wrong here is mended here, or by a setting (`LLM_CONTEXT_TOKENS`, the table of rates).
 //!
-//! To add a provider: an entry in [`PROVIDERS`], before `custom`; the variable of its key or address in `config` (`PROVIDER_KEYS`,
-//! `PROVIDER_ADDRESSES`); rows in the two tables of docs/operations.md, and its word in README.md. Answers that only it sends are a test in
-//! `tests/model_wire/dialects.rs`.
+//! To add a provider: an entry in [`PROVIDERS`], before `custom`; in `config` its word (`PROVIDER_WORDS`) and the variable of its key or
+//! address (`PROVIDER_KEYS`, `PROVIDER_ADDRESSES`); rows in the two tables of docs/operations.md, and its word in README.md. Answers that
+//! only it sends are a test in `tests/model_wire/dialects.rs`.
 
 use super::Abilities;
 use crate::domain::{Rate, SchemaForm};

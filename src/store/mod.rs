@@ -86,7 +86,7 @@ pub use transition::CatalogueVersion;
 pub use undo::UndoError;
 pub use unit::{CallEnd, Judgement, Unit};
 pub use users::{DoorSecret, Passwordless, Recognized, UserError, WhoIs};
-pub use voice::{VapiCall, VoiceError};
+pub use voice::{NewCall, VapiCall, VoiceError};
 
 /// The database for the rest of the program. Cheap to clone.
 #[derive(Clone)]
@@ -139,6 +139,9 @@ pub enum StoreError {
     /// The person has sent all the messages of the day that the tier allows; nothing was accepted.
     #[error(transparent)]
     Quota(#[from] crate::domain::todo::QuotaReached),
+    /// The person would have more open tasks than anybody may; nothing was written.
+    #[error(transparent)]
+    TooMany(#[from] crate::domain::todo::TooMany),
     /// The device of the database is full; the text says what to do.
     #[error("{0}")]
     Full(String),
@@ -156,6 +159,7 @@ impl StoreError {
         match self {
             Self::Full(told) => told.clone(),
             Self::Quota(reached) => reached.to_string(),
+            Self::TooMany(full) => full.to_string(),
             Self::OfContact(..) => self.to_string(),
             _ => "the database does not answer; try again".to_owned(),
         }
@@ -172,7 +176,9 @@ impl Lasting for StoreError {
         match self {
             Self::Database(source) => source.lasts(),
             Self::AgentLogin(source) => source.lasts(),
-            Self::LostLease | Self::Changed(_) | Self::TodosChanged | Self::Quota(_) | Self::OfContact(..) => false,
+            Self::LostLease | Self::Changed(_) | Self::TodosChanged | Self::Quota(_) | Self::TooMany(_) | Self::OfContact(..) => {
+                false
+            }
             _ => true,
         }
     }
@@ -181,10 +187,16 @@ impl Lasting for StoreError {
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
         // The recording functions raise these codes, see the migrations.
-        match error.as_database_error().and_then(|error| error.code()).as_deref() {
+        let raised = error.as_database_error();
+        match raised.and_then(|raised| raised.code()).as_deref() {
             Some("L3001" | "L3002" | "L3004") => Self::LostLease,
             Some("L3009") => Self::TodosChanged,
             Some("L3008") => Self::Quota(crate::domain::todo::QuotaReached::Messages),
+            Some("L3013") => Self::Quota(crate::domain::todo::QuotaReached::MessagesOfTier),
+            // The message begins with the number of them.
+            Some("L3012") => Self::TooMany(crate::domain::todo::TooMany::Tasks(
+                raised.and_then(|raised| raised.message().split(' ').next()?.parse().ok()).unwrap_or_default(),
+            )),
             Some("53100") => Self::Full(
                 "no space left on the device of the database; make room there, or give it more. Nothing that was said before is lost"
                     .to_owned(),
@@ -274,6 +286,11 @@ impl Store {
 /// Text in the form that Postgres can hold: zero characters are replaced.
 fn storable(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { text.replace('\0', "\u{FFFD}").into() } else { text.into() }
+}
+
+/// JSON in that form.
+pub(crate) fn storable_json(json: &serde_json::Value) -> serde_json::Value {
+    things::operations::shown(json)
 }
 
 /// Text in the form that may be kept: without zero characters, which Postgres cannot hold, and

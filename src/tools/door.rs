@@ -11,14 +11,14 @@ use tracing::Instrument;
 use super::tool::{Doing, Executed, Prepared, Preparing, ToolError};
 use super::{Tools, arguments};
 use crate::domain::{
-    CallAccount, Classification, Effect, FailureWords, Finding, Grade, Origin, Outcome, Profile, Refusal, RefusalCode, Shown,
-    Toolset,
+    CallAccount, Effect, FailureWords, Finding, Grade, Origin, Outcome, Profile, Refusal, RefusalCode, Shown, Toolset,
 };
 use crate::failpoint::{self, Point};
-use crate::governor::{self, Evidence, Policy, Proposal, Recorded, Verdict};
+use crate::governor::{self, Evidence, Opinion, Policy, Proposal, Recorded, Verdict};
 use crate::store::{
     Along, CallEnd, Catalogue, CatalogueVersion, Judgement, Lease, NewApproval, OpenCall, SeenAtEnd, StoreError, Wanted,
 };
+use crate::wire::api::Approval;
 
 /// The end of a call's run.
 #[derive(Debug, PartialEq)]
@@ -50,6 +50,14 @@ fn in_words_of(profile: &Profile, refusal: Refusal) -> Refusal {
         (FailureWords::Short, RefusalCode::Forbidden) => Refusal::new(RefusalCode::Forbidden, FailureWords::FORBIDDEN),
         _ => refusal,
     }
+}
+
+/// The knowledge of a call from before a try.
+struct Known {
+    /// The last question about it and the person's decision, if one was asked.
+    approval: Option<Approval>,
+    /// More than its tool said, found out by trying.
+    finding: Finding,
 }
 
 /// A call that a person has to decide about.
@@ -120,20 +128,21 @@ impl Tools {
     ) -> Result<AfterCall, StoreError> {
         let (store, mut tries) = (&self.registry.kit.store, 0);
         // A turn that waited begins with the effects that the person was shown.
-        let shown = if lease.fence > 1 { store.approval_of_call(open.call).await? } else { None };
-        let mut finding = shown.and_then(|approval| approval.shown.finding).unwrap_or_default();
+        let approval = if lease.fence > 1 { store.approval_of_call(open.call).await? } else { None };
+        let finding = approval.as_ref().and_then(|approval| approval.shown.finding.clone()).unwrap_or_default();
+        let mut known = Known { approval, finding };
         loop {
             let catalogue = store.catalogue(seen.take()).await?;
-            match self.try_once(lease, profile, open, &finding, &catalogue, wanted).await? {
+            match self.try_once(lease, profile, open, &known, &catalogue, wanted).await? {
                 Tried::Ran(ran) => return Ok(ran),
                 Tried::Overtaken if tries == TRIES => return Err(StoreError::TodosChanged),
                 Tried::Overtaken => tries += 1,
                 Tried::Found(more) => {
-                    let before = finding.effects.clone();
-                    finding.unite(more);
-                    if finding.effects == before {
+                    let before = known.finding.effects.clone();
+                    known.finding.unite(more);
+                    if known.finding.effects == before {
                         // It was allowed these effects already, and still would do more.
-                        finding.effects.insert(Effect::Opaque);
+                        known.finding.effects.insert(Effect::Opaque);
                     }
                 }
             }
@@ -146,7 +155,7 @@ impl Tools {
         lease: &Lease,
         profile: &Profile,
         open: &OpenCall,
-        finding: &Finding,
+        Known { approval, finding }: &Known,
         catalogue: &Catalogue,
         wanted: Option<Wanted>,
     ) -> Result<Tried, StoreError> {
@@ -182,7 +191,7 @@ impl Tools {
         let reviewed = profile.operates && lease.origin != Origin::Command;
         // With a finding it passed for a read, so nobody reviewed it, and it does more.
         let strict = reviewed || !finding.is_empty();
-        match self.judge(&policy, &proposal, strict, prepared.context).await? {
+        match self.judge(&policy, &proposal, strict, prepared.context, approval.as_ref()).await? {
             Verdict::Deny(refusal) => self.refuse(lease, &proposal, &in_words_of(profile, refusal), wanted).await,
             Verdict::Ask(why) if profile.is_relays() => {
                 let told = format!("Nobody can be asked here, so it is not done. {why}");
@@ -309,35 +318,29 @@ impl Tools {
         Ok(Tried::Ran(AfterCall::Ended(seen)))
     }
 
-    /// Judges a proposal with the governor's judgement and, if the law asks, the person's decision. If it is `strict`, the strictest judgement
-    /// stands for one that the governor did not give.
+    /// Judges a proposal with the governor's opinion and the person's decision. If it is `strict`, nothing goes on that the governor did not
+    /// review.
     async fn judge(
         &self,
         policy: &Policy,
         proposal: &Proposal,
         strict: bool,
         context: Option<i64>,
+        approval: Option<&Approval>,
     ) -> Result<Verdict, StoreError> {
         let store = &self.registry.kit.store;
-        let mut classification = if policy.governor { store.classification_of_call(proposal.call).await? } else { None };
-        if policy.governor && strict {
-            classification.get_or_insert(Classification::STRICTEST);
-        }
-        let known = Evidence { classification: classification.as_ref(), decision: None, context };
-        let judged = governor::authorize(policy, proposal, known);
-        tracing::info!(verdict = judged.word(), ?classification, "judged");
-        if !matches!(judged, Verdict::Ask(_)) {
-            return Ok(judged);
-        }
-        let Some(approval) = store.approval_of_call(proposal.call).await? else { return Ok(judged) };
-        let decision = Recorded {
+        let opinion = if policy.governor { store.opinion_of_call(proposal.call).await? } else { None };
+        let opinion = opinion.or((policy.governor && strict).then_some(Opinion::NotAsked));
+        let decision = approval.map(|approval| Recorded {
             approval: approval.id,
             state: approval.state,
-            proposal_sha256: approval.proposal_sha256,
+            proposal_sha256: approval.proposal_sha256.clone(),
             used: approval.used_at.is_some(),
-            reason: approval.reason,
-        };
-        Ok(governor::authorize(policy, proposal, Evidence { decision: Some(&decision), ..known }))
+            reason: approval.reason.clone(),
+        });
+        let judged = governor::authorize(policy, proposal, Evidence { opinion, decision: decision.as_ref(), context });
+        tracing::info!(verdict = judged.word(), ?opinion, "judged");
+        Ok(judged)
     }
 
     /// Carries a call out, and records its outcome.
@@ -353,6 +356,7 @@ impl Tools {
         let seen = match prepared.act.execute(doing).await? {
             Executed::Recorded => SeenAtEnd::default(),
             Executed::Found(finding) => return Ok(Tried::Found(finding)),
+            Executed::Overtaken => return Ok(Tried::Overtaken),
             Executed::Within(mut unit, outcome) => {
                 unit.end_call(lease, end(outcome)).await?;
                 unit.commit().await?;
@@ -364,6 +368,10 @@ impl Tools {
                 let ended = kit.store.end_call_with(lease, end(outcome), Along { todos: Some(todos), wanted }, now).await;
                 match (ended, refused) {
                     (Err(StoreError::TodosChanged), _) => return Ok(Tried::Overtaken),
+                    (Err(StoreError::TooMany(full)), _) => {
+                        let refused = Outcome::refused(&Refusal::new(RefusalCode::TooMany, full.to_string()));
+                        kit.store.end_call_with(lease, end(refused), alone(), kit.clock.now()).await?
+                    }
                     (Err(StoreError::Database(error)), Some(refused)) => {
                         tracing::warn!(%error, "changes of to-dos failed");
                         kit.store.end_call_with(lease, end(refused), alone(), kit.clock.now()).await?

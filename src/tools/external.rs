@@ -68,7 +68,7 @@ impl Tool for ExternalTool {
             let server = asked.catalogue.server(&known.server)?.ok_or_else(gone)?;
             let listed = kit.hands.mcp.list(&server.name, &server.transport).await;
             let listed = listed.map_err(|error| Refusal::new(RefusalCode::McpServer, error.to_string()))?;
-            let changed = kit.store.list_mcp_tools(&server.name, &listed.tools, kit.clock.now()).await?;
+            let changed = kit.store.list_mcp_tools(&server.name, &listed, kit.clock.now()).await?;
             if !changed.is_empty() {
                 tracing::warn!(server = server.name, ?changed, "an MCP server changed the definitions of tools");
             }

@@ -219,6 +219,8 @@ pub enum Executed {
     Recorded,
     /// The call would do more than it was allowed to, so nothing of it was kept.
     Found(Finding),
+    /// Somebody else changed in this moment what a person was shown, so nothing of it was kept.
+    Overtaken,
     /// An outcome, after which the process restarts.
     Restart(Outcome),
 }

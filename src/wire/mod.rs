@@ -103,6 +103,19 @@ pub enum ClientFrame {
     },
 }
 
+impl ClientFrame {
+    /// Reads a frame. Serde would take a list for one too, which no version of the protocol has.
+    ///
+    /// # Errors
+    /// The reason why the text is no frame.
+    pub fn read(text: &str) -> Result<Self, serde_json::Error> {
+        if !text.trim_start().starts_with('{') {
+            return Err(serde::de::Error::custom("it is no object"));
+        }
+        serde_json::from_str(text)
+    }
+}
+
 /// A frame from a server. Frames that stand for a recorded event carry `conversation` and `seq`,
 /// see [`Sequenced`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

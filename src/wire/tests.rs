@@ -3,8 +3,15 @@
 use super::*;
 
 #[test]
+fn a_frame_is_an_object() {
+    for other in [r#"["message","hi"]"#, r#""message""#, "7", "null", ""] {
+        assert!(ClientFrame::read(other).unwrap_err().to_string().contains("no object"), "{other}");
+    }
+}
+
+#[test]
 fn a_frame_with_only_type_and_content_is_a_message() {
-    let frame: ClientFrame = serde_json::from_str(r#"{"type":"message","content":"hi"}"#).unwrap();
+    let frame = ClientFrame::read(r#" {"type":"message","content":"hi"}"#).unwrap();
     assert_eq!(
         frame,
         ClientFrame::Message {

@@ -295,7 +295,7 @@ async fn without_voice_in_the_tier_the_microphone_stays_shut_and_the_prompt_is_l
     let Some(page) = Page::signed_in(&app, "ana", PASSWORD).await else { return };
     page.run(PUT_IN).await;
     page.go("assistant").await;
-    page.see(".character-reason", "part of the paid tier").await;
+    page.see(".character-reason", "not part of your tier").await;
     enters(&page, "[data-testid=talk-law]").await;
     page.see("[data-testid=voice-upgrade]", "The owner of this server can give you another tier.").await;
     page.picture("law-upgrade").await;

@@ -101,7 +101,7 @@ async fn speech_of_the_microphone_becomes_a_task_and_a_word_into_laws_silences_i
     page.picture("law-own-servers").await;
     // A server that fails is told, and the call goes on.
     ear.will_answer(200, "text/html", "<title>It works</title>");
-    page.see("[data-testid=voice-problem]", "sent text/html where JSON with `text` was expected").await;
+    page.see("[data-testid=voice-problem]", "sent an answer of the type text/html that is not JSON with `text`").await;
     page.see("[data-testid=voice-state]", "Law").await;
     page.click("[data-testid=voice-end]").await;
     page.see("[data-testid=voice-state]", "Call ended").await;

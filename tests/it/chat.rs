@@ -1,9 +1,13 @@
 //! The socket's manners.
 
+use futures::future::join_all;
 use level3::model::Entry;
 use serde_json::json;
 
-use crate::support::{TestApp, call, of_type, text};
+use crate::support::{TestApp, call, kinds, of_type, text};
+
+/// The frames of a turn with nothing but an answer.
+const ANSWERED: [&str; 4] = ["turn queued", "turn running", "assistant", "turn completed"];
 
 #[tokio::test]
 async fn what_is_no_frame_is_answered_with_what_is_wrong() {
@@ -37,6 +41,36 @@ async fn a_message_that_cannot_be_accepted_is_refused_under_its_id() {
         assert!(answer["content"].as_str().unwrap().contains(expected), "{answer}");
     }
     assert_eq!(app.count("SELECT count(*) FROM turns").await, 0);
+}
+
+#[tokio::test]
+async fn each_frame_comes_once_to_a_fresh_socket_that_sends_the_id_of_a_finished_turn() {
+    let app = TestApp::start().await;
+    app.script([text("Hello.")]);
+    let conversation = app.store().owners().create_conversation(app.now()).await.unwrap();
+    let message = json!({"type": "message", "content": "hi", "id": "m1", "conversation": conversation});
+    for _ in 0..2 {
+        let mut fresh = app.connect().await;
+        fresh.send(message.clone()).await;
+        assert_eq!(kinds(&fresh.turn().await), ANSWERED);
+    }
+}
+
+#[tokio::test]
+async fn each_frame_comes_once_to_each_of_six_sockets_that_send_one_id_at_once() {
+    let app = TestApp::start().await;
+    app.script([text("Hello."), text("Hello.")]);
+    let main = app.store().owners().main_conversation(app.now()).await.unwrap();
+    let other = app.store().owners().create_conversation(app.now()).await.unwrap();
+    for (id, conversation) in [("m1", main), ("m2", other)] {
+        let message = json!({"type": "message", "content": "hi", "id": id, "conversation": conversation});
+        let mut clients = join_all((0..6).map(|_| app.connect())).await;
+        join_all(clients.iter_mut().map(|client| client.send(message.clone()))).await;
+        for client in &mut clients {
+            assert_eq!(kinds(&client.turn().await), ANSWERED);
+        }
+    }
+    assert_eq!(app.count("SELECT count(*) FROM turns").await, 2);
 }
 
 #[tokio::test]

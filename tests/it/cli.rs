@@ -188,6 +188,28 @@ async fn an_import_that_asks_for_a_power_shows_what_it_waits_for() {
 }
 
 #[tokio::test]
+async fn an_import_behind_another_question_says_behind_which_and_goes_on_once_that_is_decided() {
+    let app = TestApp::start().await;
+    let written = json!({"name": "counter", "description": "Counts.", "code": "export default () => 1",
+        "parameters_schema": {"type": "object"}, "grants": {"kv": {}}});
+    app.script([call("write_capability", written), text("I see.")]);
+    let mut client = app.connect().await;
+    client.say("count for me").await;
+    let asking = client.asked().await;
+    let place = tempfile::tempdir().unwrap();
+    let described = json!({"name": "one", "description": "One.", "parameters": {"type": "object"}, "grants": {}});
+    std::fs::write(place.path().join("capability.json"), described.to_string()).unwrap();
+    std::fs::write(place.path().join("source.js"), "export default () => 1").unwrap();
+    let waits = done(level3(&app, &["capability", "import", place.path().to_str().unwrap()]).await);
+    assert!(waits.contains("behind another question") && waits.contains("Keep values of its own between calls."), "{waits}");
+    assert!(waits.contains(&format!("level3 approvals approve {}", asking["id"])), "{waits}");
+    client.deny(&asking).await;
+    app.run_until_idle().await;
+    assert_eq!(app.count("SELECT count(*) FROM capabilities WHERE name = 'one' AND state = 'installed'").await, 1);
+    assert_eq!(app.count("SELECT count(*) FROM turns").await, 2, "the order was queued once");
+}
+
+#[tokio::test]
 async fn policy_usage_and_rates_are_set_and_printed() {
     let app = TestApp::start().await;
     assert!(done(level3(&app, &["policy", "show"]).await).contains("Profile builder: mode smart, governor off"));
@@ -221,6 +243,26 @@ async fn policy_usage_and_rates_are_set_and_printed() {
     assert!(usage.contains("today") && usage.contains("scripted") && usage.contains("unknown"), "{usage}");
     let usage: Value = serde_json::from_str(&done(level3(&app, &["usage", "--json"]).await)).unwrap();
     assert_eq!(usage["today"]["requests"], 1);
+}
+
+#[tokio::test]
+async fn a_token_goes_to_no_program_that_merely_listens_at_the_address() {
+    let foreign = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    foreign.set_nonblocking(true).unwrap();
+    let address = foreign.local_addr().unwrap().to_string();
+    let folder = tempfile::tempdir().unwrap();
+    // A server ran here once.
+    std::fs::write(folder.path().join("server.lock"), "").unwrap();
+    let data = folder.path().to_str().unwrap();
+    let settings = [("LEVEL3_LISTEN", &*address), ("LEVEL3_TOKEN", "s3cret"), ("LEVEL3_DATA_DIR", data)];
+    let told = refused(level3_with(&settings, &["approvals", "list"], "").await);
+    assert!(told.contains("no level3 runs on the data folder") && told.contains("--url"), "{told}");
+    assert!(foreign.accept().is_err(), "the foreign program was asked");
+    let app = TestApp::with(&[("LEVEL3_TOKEN", "s3cret")]).await;
+    let address = app.address().to_string();
+    let data = app.data().to_str().unwrap();
+    let settings = [("LEVEL3_LISTEN", &*address), ("LEVEL3_TOKEN", "s3cret"), ("LEVEL3_DATA_DIR", data)];
+    assert_eq!(done(level3_with(&settings, &["approvals", "list"], "").await), "Nothing waits for you.\n");
 }
 
 #[tokio::test]

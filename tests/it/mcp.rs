@@ -4,8 +4,8 @@ use level3::domain::{ApprovalId, Budget, Budgets, Mode};
 use level3::profiles;
 use reqwest::Method;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ClientRequest, ErrorCode, Implementation,
-    ProgressNotificationParam, ProtocolVersion, SubscriptionFilter,
+    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ClientRequest, CustomRequest, ErrorCode,
+    Implementation, ProgressNotificationParam, ProtocolVersion, SubscriptionFilter,
 };
 use rmcp::service::{
     ClientLifecycleMode, ClientServiceExt, NotificationContext, PeerRequestOptions, RoleClient, RunningService, ServiceError,
@@ -153,6 +153,24 @@ async fn another_agent_writes_a_capability_is_told_of_it_and_calls_it() {
     assert_eq!(app.count("SELECT count(*) FROM messages JOIN conversations USING (conversation_id) WHERE is_main").await, 0);
     client.cancel().await.unwrap();
     app.check_replay().await;
+}
+
+#[tokio::test]
+async fn a_call_whose_parameters_cannot_be_read_is_told_so() {
+    let app = TestApp::start().await;
+    let (client, _hears) = connect(&app, "Careless").await;
+    let refusal = async |method: &str, params: Value| {
+        let request = ClientRequest::CustomRequest(CustomRequest::new(method, Some(params)));
+        let Err(ServiceError::McpError(error)) = client.send_request(request).await else { panic!("{method} was carried out") };
+        error
+    };
+    for params in [json!({"name": "write_capability", "arguments": ["x"]}), json!({"arguments": {}})] {
+        let error = refusal("tools/call", params).await;
+        assert_eq!(error.code, ErrorCode::INVALID_PARAMS, "{error}");
+        assert!(error.message.contains("cannot be read") && error.message.contains("`arguments` an object"), "{error}");
+    }
+    assert_eq!(refusal("tools/walk", json!({})).await.code, ErrorCode::METHOD_NOT_FOUND);
+    client.cancel().await.unwrap();
 }
 
 #[tokio::test]

@@ -1,6 +1,12 @@
 //! `level3 mcp`: an agent on standard input and output reaches the running server, and gets every
 //! answer however it leaves.
 
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use futures::StreamExt;
 use rmcp::ServiceExt;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::{Value, json};
@@ -57,6 +63,57 @@ async fn a_client_that_says_everything_and_closes_gets_every_answer() {
     assert_eq!(counted, ["{\"n\":1}", "{\"n\":2}"]);
     assert_eq!(answers[3].1["result"]["tools"].as_array().unwrap().len(), 2);
     assert!(answers[4].1["error"]["message"].as_str().unwrap().contains("Unknown tool"), "{answers:?}");
+}
+
+#[tokio::test]
+async fn an_input_that_asks_nothing_or_ends_within_its_last_line_ends_the_bridge() {
+    let app = TestApp::start().await;
+    with_counter(&app).await.0.cancel().await.unwrap();
+    for nothing in ["", "this is no message\n", "this is no message"] {
+        assert!(answers(&bridge(&app, nothing).await).is_empty(), "{nothing}");
+    }
+    // A client that goes right after it has greeted.
+    let hello = at_once(&[]).lines().next().unwrap().to_owned();
+    assert_eq!(answers(&bridge(&app, &hello).await).len(), 1);
+    let all = at_once(&[calls(1, "count", json!({}), json!({}))]);
+    let answers = answers(&bridge(&app, all.trim_end()).await);
+    assert_eq!(answers.last().unwrap().1["result"]["content"][0]["text"], "{\"n\":1}", "{answers:?}");
+}
+
+/// A server that begins to answer a call and is killed. The one that is there afterwards knows no connection of before.
+async fn killed(request: Request) -> Response {
+    let message: Value = serde_json::from_slice(&to_bytes(request.into_body(), 1 << 16).await.unwrap()).unwrap_or_default();
+    let greets = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "level3", "version": "1"}});
+    match message["method"].as_str() {
+        Some("initialize") => {
+            let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": greets});
+            ([("mcp-session-id", "1")], axum::Json(answer)).into_response()
+        }
+        Some("notifications/initialized") => StatusCode::ACCEPTED.into_response(),
+        Some(_) => {
+            let begun = futures::stream::iter([Ok("id: 1\ndata:\n\n")]);
+            let ends = futures::stream::once(async {
+                // The beginning leaves while this waits.
+                tokio::task::yield_now().await;
+                Err(std::io::Error::other("killed"))
+            });
+            ([(header::CONTENT_TYPE, "text/event-stream")], Body::from_stream(begun.chain(ends))).into_response()
+        }
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_killed_is_told_for_every_open_request() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let router = axum::Router::new().route("/api/mcp", get(|| async { axum::Json(json!({"servers": []})) })).fallback(killed);
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    let input = at_once(&[calls(1, "count", json!({}), json!({}))]);
+    let answers = answers(&level3_with(&[("LEVEL3_LISTEN", &address)], &["mcp"], &input).await);
+    assert_eq!(answers.len(), 2, "{answers:?}");
+    let told = answers.iter().find(|(id, _)| *id == 1).unwrap().1["error"]["message"].as_str().unwrap();
+    assert!(told.contains("It went away before it answered.") && told.contains("nothing happens twice"), "{told}");
 }
 
 #[tokio::test]

@@ -9,8 +9,8 @@ use futures::future::BoxFuture;
 use level3::clock::{Clock, SystemRandom};
 use level3::domain::{
     AnswersTo, Audience, CallRequest, CallsPerStep, Coaching, Context, DEFAULT_PROFILE, DecidingWords, Draft, Effect,
-    FailureWords, Grants, McpDefinition, McpTransport, Outcome, Profile, Rule, SourceLanguage, TasksShown, ToolSpec, Toolset,
-    UserRole,
+    FailureWords, Grants, McpDefinition, McpListing, McpTransport, Outcome, Profile, Rule, SourceLanguage, TasksShown, ToolSpec,
+    Toolset, UserRole,
 };
 use level3::egress::{self, Egress, SystemResolver};
 use level3::mcp::{self, Mcp};
@@ -172,15 +172,16 @@ impl House {
 async fn a_sealed_profile_is_offered_and_can_call_nothing_else() {
     let house = House::start().await;
     house.install("double", "export default async () => 2", json!({})).await;
-    let listed = McpDefinition {
+    let tool = McpDefinition {
         tool: "far__t".into(),
         name: "t".into(),
         description: "d".into(),
         parameters: json!({"type": "object"}),
         sha256: "0".repeat(64),
     };
+    let listed = McpListing { tools: vec![tool], ..Default::default() };
     let transport = McpTransport::Http { url: "https://far.example/".into(), headers: Default::default() };
-    assert!(house.store.add_mcp_server("far", &transport, &[listed], house.app.now()).await.unwrap());
+    assert!(house.store.add_mcp_server("far", &transport, &listed, house.app.now()).await.unwrap());
 
     let sealed = profile(&["look_here", "say_there"]);
     let catalogue = house.store.catalogue(None).await.unwrap();

@@ -32,10 +32,17 @@ async fn asked(model: &TcpListener) -> TcpStream {
     }
 }
 
-/// Frames from the beginning up to the end of the conversation's turns.
+/// Frames of the main conversation from its beginning.
 async fn whole(server: &Server, last: impl Fn(&Value) -> bool) -> Vec<Value> {
     let mut client = Client::connect(server.address).await;
     client.resume(0).await;
+    client.until(last).await
+}
+
+/// The same of another conversation.
+async fn whole_of(server: &Server, conversation: &Value, last: impl Fn(&Value) -> bool) -> Vec<Value> {
+    let mut client = Client::connect(server.address).await;
+    client.send(json!({"type": "resume", "after": 0, "conversation": conversation})).await;
     client.until(last).await
 }
 
@@ -47,12 +54,13 @@ async fn crashes(data: &Path) -> i64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_capability_in_whose_middle_the_process_ends_three_times_is_disabled_and_the_user_told() {
+async fn a_capability_in_whose_middle_the_process_ends_three_times_is_disabled_and_the_conversation_of_the_call_told() {
     let (peer, host) = silent().await;
     let code = format!("export default async function hangs() {{ return (await fetch('http://{host}/')).status; }}");
     let written = json!({"name": "hangs", "description": "Asks.", "code": code, "grants": {"http": {"hosts": [format!("http://{host}")]}},
         "parameters_schema": {"type": "object", "properties": {}}});
-    let steps = [asks_for("write_capability", &written), asks_for("hangs", &json!({}))];
+    let ready = json!({"role": "assistant", "content": "Try it."});
+    let steps = [asks_for("write_capability", &written), ready, asks_for("hangs", &json!({}))];
     let last = json!({"role": "assistant", "content": "It cannot be called."});
     let model = ModelServer::start(move |number, _| steps.get(number).unwrap_or(&last).clone()).await;
     let place = tempfile::tempdir().unwrap();
@@ -62,9 +70,13 @@ async fn a_capability_in_whose_middle_the_process_ends_three_times_is_disabled_a
 
     let mut server = Server::start(&data, &settings).await;
     let mut client = Client::connect(server.address).await;
-    client.say("ask the peer").await;
+    client.say("write it").await;
     let asking = client.asked().await;
     client.approve(&asking).await;
+    client.turn().await;
+    let made = format!("http://{}/api/conversations", server.address);
+    let conversation = ask_at(&made, Method::POST, Some(json!({}))).await.1["conversation"].clone();
+    client.send(json!({"type": "message", "content": "ask the peer", "conversation": conversation})).await;
     for crashed in 0..3 {
         // A guest that is connected is in the middle of the call.
         let connected = peer.accept().await.unwrap();
@@ -73,13 +85,16 @@ async fn a_capability_in_whose_middle_the_process_ends_three_times_is_disabled_a
         drop(connected);
         server = Server::start(&data, &settings).await;
     }
-    let frames = whole(&server, |frame| frame["type"] == "assistant" && frame["content"] == "It cannot be called.").await;
+    let last = |frame: &Value| frame["type"] == "assistant" && frame["content"] == "It cannot be called.";
+    let frames = whole_of(&server, &conversation, last).await;
     let disabled = frames.iter().find(|frame| frame["type"] == "capability" && frame["enabled"] == false).expect("an event");
     assert_eq!((&disabled["name"], &disabled["version"]), (&json!("hangs"), &json!(1)));
     let told = |frame: &&Value| frame["type"] == "assistant" && frame["content"].as_str().unwrap().contains("3 times");
     assert_eq!(frames.iter().filter(told).count(), 1, "{frames:#?}");
+    let for_a_model = |frame: &Value| frame["content"].as_str().is_some_and(|content| content.starts_with('['));
+    assert!(!frames.iter().any(for_a_model), "a person reads it: {frames:#?}");
     let ended: Vec<_> = frames.iter().filter(|frame| frame["type"] == "tool_result").collect();
-    assert_eq!((ended.len(), &ended[1]["ok"]), (2, &json!(false)), "{ended:#?}");
+    assert_eq!((ended.len(), &ended[0]["ok"]), (1, &json!(false)), "{ended:#?}");
     assert_eq!(crashes(&data).await, 3);
     assert_eq!(std::fs::read_dir(data.join("calls")).unwrap().count(), 0, "nothing is counted twice");
     let checked = level3_with(&[("LEVEL3_LISTEN", &server.address.to_string())], &["replay", "--check"], "").await;

@@ -159,10 +159,13 @@ async fn a_server_that_is_silent_broken_or_no_speech_server_is_told_in_a_sentenc
     let (app, peer) = with_servers(&[]).await;
     let call = calls(&app).await;
     let page = "<!doctype html><title>It works</title>";
+    let endless = json!({"text": "a".repeat(1_114_113)}).to_string();
     for (status, kind, body, said) in [
-        (200, "text/html", page, "sent text/html where JSON with `text` was expected: write the whole address, path included."),
-        (200, "application/json", "{\"words\": 1}", "sent application/json where JSON with `text` was expected"),
-        (200, "application/json", "{\"text\": ", "sent application/json where JSON with `text` was expected"),
+        (200, "text/html", page, "that is not JSON with `text`: write the whole address, path included."),
+        (200, "application/json", "{\"words\": 1}", "sent an answer of the type application/json that is not JSON with `text`"),
+        (200, "application/json", "{\"text\": ", "sent an answer of the type application/json that is not JSON with `text`"),
+        (200, "application/json", r#"{"text": "a\u0000b"}"#, "sent words with a zero character, which no message can have"),
+        (200, "application/json", &*endless, "sent 1114113 bytes of words, which no message can have"),
         (500, "text/plain", "out of memory", "answered with status 500: its own log says why"),
         (404, "text/html", page, "answered with status 404"),
         (302, "text/html", page, "answered with status 302"),
@@ -172,9 +175,13 @@ async fn a_server_that_is_silent_broken_or_no_speech_server_is_told_in_a_sentenc
         let told = told["error"].as_str().unwrap().to_owned();
         assert!(answered == 502 && told.starts_with("The speech server (VOICE_STT_URL) ") && told.contains(said), "{told}");
     }
-    peer.will_answer(200, "text/html", page);
-    let (status, _, said) = speaks(&app, "Hello").await;
-    assert!(status == 502 && error(&said).contains("sent text/html where a WAV file was expected"), "{}", error(&said));
+    // A type alone makes no file.
+    for kind in ["text/html", "audio/wav"] {
+        peer.will_answer(200, kind, page);
+        let (status, _, said) = speaks(&app, "Hello").await;
+        let told = format!("sent an answer of the type {kind} that is not a WAV file");
+        assert!(status == 502 && error(&said).contains(&told), "{}", error(&said));
+    }
     // A silent one: the server's clock says when it is given up.
     let before = peer.arrived().len();
     for of in ["STT", "TTS"] {
@@ -262,7 +269,7 @@ async fn only_sound_of_a_call_and_short_texts_are_sent_on() {
 async fn without_voice_in_the_tier_no_server_is_asked() {
     let (app, _owner, ana): (TestApp, Person, Person) = two_people().await;
     let (status, refused) = ana.ask(Method::POST, "/api/voice/speech", Some(json!({"text": "Hello"}))).await;
-    assert_eq!((status, &refused["error"]), (403, &json!("Talking with Law is part of the paid tier.")));
+    assert_eq!((status, &refused["error"]), (403, &json!("Talking with Law is not part of your tier.")));
     assert_eq!(ana.ask(Method::POST, "/api/voice/trial", None).await.0, 403);
     drop(app);
 }

@@ -233,7 +233,7 @@ async fn who_has_no_voice_is_refused_and_nobody_ends_anothers_call() {
     let (app, owner, ana): (TestApp, Person, Person) = two_people().await;
     let begin = async |who: &Person| who.ask(Method::POST, "/api/voice/calls", Some(json!({"adapter": "browser"}))).await;
     let (status, refused) = begin(&ana).await;
-    assert_eq!((status, &refused["error"]), (403, &json!("Talking with Law is part of the paid tier.")));
+    assert_eq!((status, &refused["error"]), (403, &json!("Talking with Law is not part of your tier.")));
     let (_, line) = ana.ask(Method::GET, "/api/voice", None).await;
     assert_eq!((&line["voice"], &line["seconds_left"], &line["call"]), (&json!(false), &json!(0), &Value::Null));
     // Nor do they hear of a setting that is missing, which the owner does.

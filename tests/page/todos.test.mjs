@@ -60,7 +60,7 @@ const option = { skip, timeout: 240_000 };
 test("a_person_picks_lea_and_a_task_is_made_after_their_yes", option, async () => {
   await opens({ made: false }, "#assistant");
   await sees("[data-testid=picker]");
-  await is(`document.querySelector("[data-character=law]").innerText.includes("part of the paid tier")`);
+  await is(`document.querySelector("[data-character=law]").innerText.includes("not part of your tier")`);
   await press("[data-testid=choose-lea]");
   await sees(".talking l3-composer");
   assert.ok(server.asked.includes("DELETE /api/assistant/chat"), "the first use of a character makes the conversation");

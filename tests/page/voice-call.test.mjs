@@ -465,10 +465,11 @@ test("a_line_that_broke_takes_the_call_over_once_and_then_it_is_over", async () 
   gone.listeners.error("lost");
   await settle();
   assert.deepEqual([gone.calls.view().state, gone.calls.view().ended], ["idle", said.ended]);
+  assert.deepEqual(gone.asked.at(-1), ["end", 50, false], "nothing took it over");
 });
 
 test("a_refusal_is_thrown_and_leaves_no_call_and_a_microphone_that_is_denied_ends_one", async () => {
-  const { refused, calls, voices } = await connected({ begin: () => Promise.reject(Object.assign(new Error("Talking with Law is part of the paid tier."), { status: 403 })) });
+  const { refused, calls, voices } = await connected({ begin: () => Promise.reject(Object.assign(new Error("Talking with Law is not part of your tier."), { status: 403 })) });
   assert.deepEqual([refused.status, calls.view().state, calls.view().error, voices.length], [403, "idle", undefined, 0]);
   const made = await connected();
   made.listeners.error("not-allowed");

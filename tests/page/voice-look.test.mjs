@@ -114,7 +114,7 @@ test("before_a_maker_hears_it_the_person_is_asked_once", option, async () => {
 
 test("a_tier_without_voice_opens_no_microphone_and_a_call_elsewhere_may_be_taken_over", option, async () => {
   await opens({ role: "member", voice: { voice: false, seconds_left: 0 } });
-  await says(".character-reason", "part of the paid tier");
+  await says(".character-reason", "not part of your tier");
   await press("[data-testid=talk-law]");
   await sees("[data-testid=voice-upgrade]");
   assert.deepEqual([await axe(browser), await browser.js(`return window.ears.length`)], [[], 0]);

@@ -95,6 +95,18 @@ async fn everything_that_was_asked_is_answered_after_the_input_has_ended() {
 }
 
 #[tokio::test]
+async fn a_last_line_without_its_end_is_carried_too() {
+    let mut bridge = Bridge::new(PATIENCE);
+    bridge.input.write_all(format!("{}\n{}", lists(1), lists(2)).as_bytes()).await.unwrap();
+    bridge.input.shutdown().await.unwrap();
+    bridge.heard(2).await;
+    bridge.answer(1);
+    bridge.answer(2);
+    let told = bridge.end().await;
+    assert_eq!(told.iter().map(|message| &message["id"]).collect::<Vec<_>>(), [1, 2]);
+}
+
+#[tokio::test]
 async fn what_was_taken_back_or_never_ends_is_not_waited_for() {
     let mut bridge = Bridge::new(PATIENCE);
     let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});

@@ -11,7 +11,7 @@ use url::Url;
 use super::OperatorChannel;
 use super::home::OperatorHome;
 use crate::cli::CliError;
-use crate::config::OperatorEnvironment;
+use crate::config::{OperatorEnvironment, model_place};
 use crate::domain::relay::{ADDRESS_RULE, ContactAddress};
 
 /// The limits of one task.
@@ -125,6 +125,7 @@ impl OperatorConfig {
         config.provider = text_of(&model, "provider", "the name of a provider, such as \"openai\"")?;
         config.model = text_of(&model, "name", "the name of a model, such as \"gpt-4o\"")?;
         config.base_url = text_of(&model, "base_url", "an address, such as \"http://127.0.0.1:8080/v1\"")?;
+        model_place(config.provider.as_deref(), config.base_url.as_deref())?;
         let names = ["max_iterations", "max_runtime_minutes", "max_tokens_per_session"];
         let limits = object_of(&fields, "limits", "{\"max_iterations\": 40}", &names)?;
         let usual = OperatorLimits::default();
@@ -254,6 +255,8 @@ pub(super) fn complete(
         );
         return Err(CliError::Usage(told));
     }
+    // A provider that was said now has to be as right as one in the file.
+    model_place(config.provider.as_deref(), config.base_url.as_deref()).map_err(CliError::Usage)?;
     let usual = config.channel.unwrap_or(OperatorChannel::Whatsapp);
     // A channel that is said for one run is no setting: the next run has the usual one.
     if said.channel.is_none() {

@@ -12,13 +12,15 @@ pub const MOST_INPUT_TOKENS: usize = 2_000;
 /// So many bytes count as one token.
 const BYTES_PER_TOKEN: usize = 4;
 
-/// The limits of a tier. `None`: no limit.
+/// The limits of a tier. `None`: no limit. Both are to be written, since one that was left out would be none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TierLimits {
     /// Messages in a day.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub messages_per_day: Option<u32>,
     /// Minutes of voice in a month.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub voice_minutes_per_month: Option<u32>,
 }
 
@@ -36,8 +38,11 @@ impl Tier {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuotaReached {
     /// The messages of the day.
-    #[error("You've reached your daily message limit. Upgrade for more!")]
+    #[error("You've reached your daily message limit.")]
     Messages,
+    /// The messages of the day, and another tier would allow one more.
+    #[error("You've reached your daily message limit. Upgrade for more!")]
+    MessagesOfTier,
     /// The voice of the month.
     #[error("You've used your voice minutes for this month.")]
     Voice,

@@ -4,7 +4,7 @@
 pub const LONGEST_TITLE: usize = 200;
 /// The most subtasks of a task.
 pub const MOST_SUBTASKS: usize = 50;
-/// The most open tasks of a person.
+/// The most open tasks of a person. The function `change_todos` of the database knows it, too.
 pub const MOST_OPEN_TASKS: usize = 1_000;
 
 /// The reason for which a text is no title.
@@ -39,9 +39,9 @@ pub fn valid_title(text: &str) -> Result<String, TitleRefusal> {
 /// The list is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TooMany {
-    /// The person has [`MOST_OPEN_TASKS`] open tasks.
-    #[error("You have {MOST_OPEN_TASKS} open tasks, and that is the most. Complete or delete one first.")]
-    Tasks,
+    /// The person has so many open tasks already.
+    #[error("You have {0} open tasks, and {MOST_OPEN_TASKS} is the most. Complete or delete some first.")]
+    Tasks(usize),
     /// The task has [`MOST_SUBTASKS`] subtasks.
     #[error("That task has {MOST_SUBTASKS} subtasks, and that is the most. Remove one first.")]
     Subtasks,
@@ -52,7 +52,7 @@ pub enum TooMany {
 /// # Errors
 /// If the person may not.
 pub fn room_for_task(open: usize) -> Result<(), TooMany> {
-    if open < MOST_OPEN_TASKS { Ok(()) } else { Err(TooMany::Tasks) }
+    if open < MOST_OPEN_TASKS { Ok(()) } else { Err(TooMany::Tasks(open)) }
 }
 
 /// Allows a task with so many subtasks one more.

@@ -14,6 +14,13 @@ fn a_name_is_one_to_forty_characters_that_an_address_takes() {
 }
 
 #[test]
+fn nobody_is_called_by_more_than_a_hundred_characters() {
+    for (name, taken) in [("ü".repeat(100), true), (format!(" {} ", "x".repeat(100)), true), ("x".repeat(101), false)] {
+        assert_eq!(valid_display_name(&name).is_ok(), taken, "{name}");
+    }
+}
+
+#[test]
 fn a_password_has_twelve_to_128_characters_whatever_they_are() {
     for (length, taken) in [(0, false), (11, false), (12, true), (128, true), (129, false)] {
         assert_eq!(valid_password(&"ß".repeat(length)).is_ok(), taken, "{length}");

@@ -52,6 +52,9 @@ fn no_words_for_a_model_reach_a_person() {
         let told = said("nope", &outcome, Some("deny"));
         assert!(!told.contains("Make it") && !told.contains("missing field") && told.ends_with('.'), "{code}: {told}");
     }
+    // The code stands for both.
+    let much = Outcome::refused(&Refusal::new(RefusalCode::TooLarge, "there are 51 tests and there may be 50"));
+    assert!(said(WRITE_CAPABILITY, &much, Some("allow")).contains("too many tests"));
     assert_eq!(said("nope", &Outcome::failed("{\"error\": 1}"), Some("allow")), "`nope` did not succeed.");
     assert_eq!(said("nope", &Outcome::failed("Not run."), None), "The turn ended before this was done.");
 }

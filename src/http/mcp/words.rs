@@ -1,6 +1,7 @@
 //! The words with which other agents hear of their calls.
 
-use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
+use rmcp::ErrorData;
+use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, CustomRequest, ErrorCode, MetaObject};
 use serde_json::{Value, json};
 
 use crate::domain::{TurnId, without_middle};
@@ -27,6 +28,17 @@ pub(super) fn failed(text: impl Into<String>) -> CallToolResult {
 pub(super) fn unknown(tool: &str, names: &[&str]) -> String {
     let tool: String = tool.chars().take(MAX_CLIENT).filter(|c| !c.is_control()).collect();
     format!("Unknown tool: {tool}. The tools are: {}.", names.join(", "))
+}
+
+/// The error for a request that fits none of the protocol's.
+pub(super) fn unread(request: &CustomRequest) -> ErrorData {
+    if request.method != "tools/call" {
+        return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method.clone(), None);
+    }
+    let wrong = request.params_as::<CallToolRequestParams>().err();
+    let wrong = wrong.map_or_else(|| "there are none".to_owned(), |error| error.to_string());
+    let told = format!("The parameters of the call cannot be read: {wrong}. `name` is a text, `arguments` an object.");
+    ErrorData::invalid_params(told, None)
 }
 
 pub(super) fn still_at_work(tool: &str) -> CallToolResult {

@@ -144,6 +144,7 @@ fn refuse_unsupported(request: &CompletionRequest) -> Result<(), V1Refusal> {
     const TEXT: &str = "level3 answers in text, without a schema and without sound; leave this out";
     let empty = |value: &Value| match value {
         Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.is_empty(),
         Value::Array(list) => list.is_empty(),
         Value::Object(fields) => fields.is_empty(),
         _ => false,

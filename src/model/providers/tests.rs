@@ -25,6 +25,26 @@ fn every_key_variable_is_read_from_the_environment() {
 }
 
 #[test]
+fn a_settings_file_may_say_the_words_and_addresses_that_a_model_is_asked_by() {
+    let words: Vec<&str> = PROVIDERS.iter().flat_map(|one| std::iter::once(one.name).chain(one.also)).collect();
+    assert_eq!(words, crate::config::PROVIDER_WORDS);
+    for address in [
+        "http://127.0.0.1:8080/v1/",
+        "https://a.example/v1/chat/completions",
+        "http://u:p@127.0.0.1",
+        "http://u@a.example",
+        "http://a.example?k=1",
+        "http://a.example#k",
+        "ftp://a.example",
+        "a.example",
+        "http://",
+    ] {
+        let asked = crate::model::client::Endpoint::new(address, None);
+        assert_eq!(crate::config::model_place(None, Some(address)).is_ok(), asked.is_ok(), "{address}");
+    }
+}
+
+#[test]
 fn what_a_model_can_take_is_told_by_its_name_and_for_a_local_one_only_whether_it_sees() {
     for (name, model, takes) in [
         ("openai", "gpt-4.1-mini-2025-04-14", takes(1_047_576, true)),

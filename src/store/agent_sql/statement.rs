@@ -201,13 +201,15 @@ fn first_word(statement: &str) -> Result<String, Refusal> {
     let dialect = PostgreSqlDialect {};
     // A text that the tokenizer cannot read goes on to Postgres, whose answer is better. The
     // transaction's id is checked in any case.
-    let tokens = Tokenizer::new(&dialect, statement).tokenize().unwrap_or_default();
+    let Ok(tokens) = Tokenizer::new(&dialect, statement).tokenize() else { return Ok(String::new()) };
+    // A comment counts as space.
+    let says_nothing = |token: &Token| matches!(token, Token::Whitespace(_) | Token::SemiColon | Token::EOF);
     let word = tokens.iter().find_map(|token| match token {
         Token::Word(word) => Some(word.value.to_ascii_uppercase()),
         _ => None,
     });
     match word {
-        None if statement.trim().is_empty() => Err(refusal("the SQL text is empty; give one SQL statement")),
+        None if tokens.iter().all(says_nothing) => Err(refusal("the SQL text is empty; give one SQL statement")),
         None => Ok(String::new()),
         Some(word) if REFUSED.contains(&word.as_str()) => Err(refusal(format!(
             "{word} cannot be used here, leave it out: each call runs in a transaction of its own, committed when it succeeds"

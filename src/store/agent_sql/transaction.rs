@@ -41,6 +41,18 @@ pub(super) struct StatementTerms<'a> {
     pub(super) begun: Instant,
 }
 
+/// The answers of the database before and after the statements.
+struct AgentImages<'a> {
+    before: &'a str,
+    after: String,
+}
+
+/// The outcome of statements, as it is recorded.
+struct SealedOutcome<'a> {
+    result: &'a str,
+    account: &'a CallAccount,
+}
+
 const TRANSACTION: &str = "pg_catalog.pg_current_xact_id()::pg_catalog.text";
 
 /// The note beside the results if values were given for which no statement has a place.
@@ -69,8 +81,8 @@ impl Store {
                 Err(Failure::Statement(too_much(result.json.len())))
             }
             Ok(mut result) => {
-                let after = result.answer.take().unwrap_or_default();
-                match self.found(connection, login, (&before, after), keeping.as_ref(), now).await {
+                let images = AgentImages { before: &before, after: result.answer.take().unwrap_or_default() };
+                match self.found(connection, login, images, keeping.as_ref(), now).await {
                     Ok(None) => Ok(result),
                     Ok(Some(finding)) => Err(Failure::Asks(finding)),
                     Err(failure) => Err(self.or_asks(failure, login).await),
@@ -92,7 +104,8 @@ impl Store {
         };
         let has_begun = matches!(&seal, Seal::Call(end) if end.has_begun());
         let account = CallAccount { begun: has_begun, ..self.account(begun, columns, total) };
-        let Some(end) = self.seal(lease, &seal, &transaction, (&result, &account), now) else {
+        let outcome = SealedOutcome { result: &result, account: &account };
+        let Some(end) = self.seal(lease, &seal, &transaction, outcome, now) else {
             sqlx::raw_sql("ROLLBACK").execute(&mut **connection).await.map_err(|error| describe(error, "", 0))?;
             running.backend = None;
             return Ok((result, None));
@@ -137,16 +150,16 @@ impl Store {
         CallAccount { columns: columns.collect(), total, ..CallAccount::default() }.took(begun.elapsed())
     }
 
-    /// The effects of the statements that nobody allowed. `images`: the answers before and after them.
+    /// The effects of the statements that nobody allowed.
     async fn found(
         &self,
         connection: &mut PgConnection,
         login: AgentLogin,
-        images: (&str, String),
+        AgentImages { before, after }: AgentImages<'_>,
         keeping: Option<&Keeping<'_>>,
         now: DateTime<Utc>,
     ) -> Result<Option<Finding>, Failure> {
-        let mut found = self.look_at_agent(connection, login, images.0, images.1).await?;
+        let mut found = self.look_at_agent(connection, login, before, after).await?;
         if let Some(keeping) = keeping
             && let Some(lost) = keeping.settle(self, connection, now).await?
         {
@@ -195,7 +208,7 @@ impl Store {
         lease: &Lease,
         seal: &Seal<'_>,
         transaction: &str,
-        (result, account): (&str, &CallAccount),
+        SealedOutcome { result, account }: SealedOutcome<'_>,
         now: DateTime<Utc>,
     ) -> Option<String> {
         let (turn, fence, now, answer) = (lease.turn, lease.fence, written::time(now), written::text(result));

@@ -42,6 +42,13 @@ pub struct Along {
     pub wanted: Option<Wanted>,
 }
 
+/// The same on its way into the database.
+#[derive(Default)]
+struct WrittenAlong {
+    todos: WrittenChanges,
+    wanted: Option<Wanted>,
+}
+
 /// The reading of the statement that ended a call; nothing if it took several.
 #[derive(Debug, Default, PartialEq)]
 pub struct SeenAtEnd {
@@ -76,10 +83,9 @@ impl Ending {
         end: &CallEnd<'_>,
         lease: &Lease,
         scrubber: &Scrubber,
-        along: (WrittenChanges, Option<Wanted>),
+        WrittenAlong { todos, wanted }: WrittenAlong,
         now: DateTime<Utc>,
     ) -> Self {
-        let (todos, wanted) = along;
         let clean = |text: &String| clean(scrubber, text).into_owned();
         let Outcome { ok, result, logs, refusal, account } = &end.outcome;
         let (logs, account) = (logs.iter().map(clean).collect(), CallAccount { begun: end.has_begun(), ..account.clone() });
@@ -173,11 +179,12 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<SeenAtEnd, StoreError> {
         let todos = todos.map(TodoChanges::written).unwrap_or_default();
-        match self.try_to_end_call(lease, end.clone(), (todos, wanted), now).await {
+        match self.try_to_end_call(lease, end.clone(), WrittenAlong { todos, wanted }, now).await {
             Err(StoreError::Database(error)) if is_of_the_value(&error) => {
                 tracing::warn!(%error, call = %end.call(), "an outcome cannot be recorded; a short failure is recorded instead");
                 let outcome = Outcome::failed(NOT_RECORDABLE);
-                self.try_to_end_call(lease, CallEnd { outcome, ..end }, (WrittenChanges::default(), wanted), now).await
+                let along = WrittenAlong { wanted, ..WrittenAlong::default() };
+                self.try_to_end_call(lease, CallEnd { outcome, ..end }, along, now).await
             }
             ended => ended,
         }
@@ -187,10 +194,10 @@ impl Store {
         &self,
         lease: &Lease,
         end: CallEnd<'_>,
-        along: (WrittenChanges, Option<Wanted>),
+        along: WrittenAlong,
         now: DateTime<Utc>,
     ) -> Result<SeenAtEnd, StoreError> {
-        let (asked, wanted) = (end.verdict() == "ask", along.1);
+        let (asked, wanted) = (end.verdict() == "ask", along.wanted);
         let ending = Ending::of(&end, lease, &self.scrubber, along, now);
         if asked {
             // A test stops the process between the use of an approval and the commit.
@@ -222,7 +229,7 @@ impl Unit {
     /// already.
     pub async fn end_call(&mut self, lease: &Lease, end: CallEnd<'_>) -> Result<(), StoreError> {
         let (asked, call) = (end.verdict() == "ask", end.call());
-        let ending = Ending::of(&end, lease, &self.scrubber, (WrittenChanges::default(), None), self.now);
+        let ending = Ending::of(&end, lease, &self.scrubber, WrittenAlong::default(), self.now);
         self.record_end(ending, asked).await?;
         self.keep_pictured(lease, call).await
     }

@@ -2,9 +2,9 @@
 //! there on it is a call like any other, with the same checks and approvals.
 
 use chrono::{DateTime, Utc};
-use sqlx::query;
+use sqlx::{query, query_scalar};
 
-use crate::domain::{ApprovalId, CallRequest, CallState, ConversationId, Origin, ToolCallId, TurnId};
+use crate::domain::{ApprovalId, CallRequest, CallState, ConversationId, Origin, ToolCallId, TurnId, TurnState};
 use crate::store::{NewStep, Store, StoreError, Theirs, Unit, word};
 use crate::wire::api::{CallResult, TurnReport};
 
@@ -22,6 +22,15 @@ impl Store {
         let turn = unit.queue_command(conversation, content, request).await?;
         unit.commit().await?;
         Ok(turn)
+    }
+
+    /// The question that keeps a queued turn waiting: turns of a conversation go one after the other.
+    async fn question_before(&self, queued: &TurnReport) -> Result<Option<ApprovalId>, StoreError> {
+        let question = query_scalar::<_, Option<i64>>(
+            "SELECT min(approval_id) FROM approvals WHERE conversation_id = $1 AND turn_id < $2 AND state = 'pending'",
+        );
+        let question = question.bind(queued.conversation.0).bind(queued.turn.0).fetch_one(&self.pool).await?;
+        Ok(question.map(ApprovalId))
     }
 }
 
@@ -52,6 +61,7 @@ impl Theirs {
             state: word(&first.state)?,
             reason: first.reason.clone(),
             approval: first.approval_id.map(ApprovalId),
+            behind: None,
             results: Vec::new(),
         };
         for row in rows {
@@ -64,6 +74,9 @@ impl Theirs {
                     result,
                 });
             }
+        }
+        if report.state == TurnState::Queued {
+            report.behind = self.store.question_before(&report).await?;
         }
         Ok(Some(report))
     }

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};
 
 use super::turns::TurnEnd;
-use crate::domain::{Machine, Origin, ToolCallId, TurnState};
+use crate::domain::{ConversationId, Machine, Origin, ToolCallId, TurnState};
 use crate::facts::CapabilityChanged;
 use crate::store::lease::LockedTurn;
 use crate::store::{NewStep, Store, StoreError};
@@ -25,19 +25,22 @@ pub struct Crash {
 
 impl Store {
     /// Counts a crash. After `limit` of them without a successful call of this capability between,
-    /// the live version is disabled and the user told, in the same transaction. True if that
-    /// happened now. The same crash counts once.
+    /// the live version is disabled and the conversation of the call told, in the same transaction.
+    /// True if that happened now. The same crash counts once.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn record_crash(&self, crash: &Crash, limit: u32, now: DateTime<Utc>) -> Result<bool, StoreError> {
-        let main = self.owners().main_conversation(now).await?;
-        let mut unit = self.begin(now).await?;
-        // First the conversation, then the capability: every transaction that locks both does so.
-        query_scalar!("SELECT conversation_id FROM conversations WHERE conversation_id = $1 FOR UPDATE", main.0)
-            .fetch_one(&mut *unit.tx)
-            .await?;
         let Crash { call, fence, name, version } = crash;
+        let mut unit = self.begin(now).await?;
+        let conversation = query_scalar::<_, i64>(
+            "SELECT t.conversation_id FROM tool_calls c JOIN turns t USING (turn_id) WHERE c.tool_call_id = $1",
+        );
+        // A call that is not there any more counts for nothing, and nobody is left to be told.
+        let Some(conversation) = conversation.bind(call.0).fetch_optional(&mut *unit.tx).await? else { return Ok(false) };
+        let conversation = ConversationId(conversation);
+        // First the conversation, then the capability: every transaction that locks both does so.
+        unit.hold_conversation(conversation).await?;
         query!(
             "INSERT INTO capability_crashes (tool_call_id, fence, name, version, created_at)
              SELECT c.tool_call_id, $2, v.name, v.version, $5 FROM capability_versions v, tool_calls c
@@ -69,12 +72,13 @@ impl Store {
             == 1;
         if disabled {
             let disabled = CapabilityChanged { name: name.clone(), version: *version, enabled: false };
-            unit.append(main, disabled.into()).await?;
-            // The controller's own words, as a turn that no runner has to take up.
-            let turn = unit.queue_turn(main, Origin::Command, None, &format!("[controller] What became of `{name}`?")).await?;
+            unit.append(conversation, disabled.into()).await?;
+            // The controller's own words, as a turn that no runner has to take up. A person reads both.
+            let turn = unit.queue_turn(conversation, Origin::Command, None, &format!("`{name}` is disabled")).await?;
             let content = format!(
-                "The capability `{name}` (version {version}) is disabled: the server ended {limit} times in a row in the middle of a call of \
-                 it. If something else ended the server, enable it again; else have it written anew, a new version begins at zero."
+                "The server ended {limit} times in a row in the middle of a call of `{name}`, so version {version} of this \
+                 capability is disabled. If something else ended the server, such as a power cut, enable it again. Otherwise \
+                 have it written anew: a new version begins at zero."
             );
             let step = NewStep {
                 number: 1,
@@ -84,8 +88,8 @@ impl Store {
                 last: true,
                 ..NewStep::default()
             };
-            unit.insert_step(main, turn, &step, None).await?;
-            let held = LockedTurn { conversation: main, turn, state: TurnState::FIRST };
+            unit.insert_step(conversation, turn, &step, None).await?;
+            let held = LockedTurn { conversation, turn, state: TurnState::FIRST };
             unit.end_turn(held, TurnEnd::Announced).await?;
         }
         unit.commit().await?;

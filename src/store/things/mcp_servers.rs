@@ -1,11 +1,14 @@
 //! Servers of other people's tools, and the tools that they last listed.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sqlx::query;
+use sqlx::types::Json;
 
-use crate::domain::{McpDefinition, McpTransport};
+use crate::domain::{McpDefinition, McpListing, McpTransport};
 use crate::store::{Store, StoreError};
 
 /// A server as an operator added it.
@@ -47,7 +50,7 @@ impl Store {
         &self,
         name: &str,
         transport: &McpTransport,
-        listed: &[McpDefinition],
+        listed: &McpListing,
         now: DateTime<Utc>,
     ) -> Result<bool, StoreError> {
         let added = query!(
@@ -102,26 +105,38 @@ impl Store {
         Ok(self.catalogue(None).await?.external().map(|listed| listed.tool.clone()).collect())
     }
 
+    /// The tools that a server listed last and that cannot be offered, with the reasons.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn mcp_left_out(&self, server: &str) -> Result<BTreeMap<String, String>, StoreError> {
+        let found = sqlx::query_scalar::<_, Json<BTreeMap<String, String>>>("SELECT left_out FROM mcp_servers WHERE name = $1");
+        Ok(found.bind(server).fetch_optional(&self.pool).await?.map(|Json(left_out)| left_out).unwrap_or_default())
+    }
+
     /// Keeps the tools that a server lists now, and returns those whose definition changed. A rule
     /// that nobody need be asked about such a tool was made for the old definition, and goes.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn list_mcp_tools(
-        &self,
-        server: &str,
-        listed: &[McpDefinition],
-        now: DateTime<Utc>,
-    ) -> Result<Vec<String>, StoreError> {
+    pub async fn list_mcp_tools(&self, server: &str, listed: &McpListing, now: DateTime<Utc>) -> Result<Vec<String>, StoreError> {
         let mut tx = self.pool.begin().await?;
         // Listings of one server come one after the other.
         query!("SELECT FROM mcp_servers WHERE name = $1 FOR UPDATE", server).fetch_optional(&mut *tx).await?;
-        let names: Vec<_> = listed.iter().map(|definition| definition.tool.clone()).collect();
+        let mut left_out = json!(listed.left_out);
+        self.scrubber.clean_json(&mut left_out);
+        // Every write counts as a change of the catalogue, and a server is listed before each call.
+        sqlx::query("UPDATE mcp_servers SET left_out = $2 WHERE name = $1 AND left_out <> $2")
+            .bind(server)
+            .bind(left_out)
+            .execute(&mut *tx)
+            .await?;
+        let names: Vec<_> = listed.tools.iter().map(|definition| definition.tool.clone()).collect();
         query!("UPDATE mcp_tools SET listed = FALSE WHERE server = $1 AND listed AND tool <> ALL($2)", server, &names)
             .execute(&mut *tx)
             .await?;
         let mut changed = Vec::new();
-        for definition in listed {
+        for definition in &listed.tools {
             let McpDefinition { tool, name, description, parameters, sha256 } = definition;
             let description = self.clean(description);
             let mut parameters = parameters.clone();

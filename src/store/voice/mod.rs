@@ -16,11 +16,24 @@ use crate::wire::api::{SpeechPlaces, VoiceCall, VoiceLine};
 
 pub use vapi::VapiCall;
 
+/// A call that is to begin.
+#[derive(Clone, Copy, Debug)]
+pub struct NewCall<'a> {
+    /// Everything is said there.
+    pub conversation: ConversationId,
+    /// The ears and the mouth.
+    pub adapter: VoiceAdapter,
+    /// True to end the call that goes on in another tab.
+    pub take_over: bool,
+    /// If Vapi has made it: the number that it was made with, and Vapi's own id of it.
+    pub made: Option<(VoiceCallId, &'a str)>,
+}
+
 /// The reason why a call does not begin or go on.
 #[derive(Debug, thiserror::Error)]
 pub enum VoiceError {
     /// The person's tier has no voice.
-    #[error("Talking with Law is part of the paid tier.")]
+    #[error("Talking with Law is not part of your tier.")]
     NoVoice,
     /// The minutes of the month are used up.
     #[error(transparent)]
@@ -64,14 +77,23 @@ impl Theirs {
     /// Begins a call in a conversation of theirs. If they are in one, it is ended first if it is to be taken over.
     ///
     /// # Errors
-    /// [`VoiceError`].
-    pub async fn begin_call(
-        &self,
-        conversation: ConversationId,
-        adapter: VoiceAdapter,
-        take_over: bool,
-        now: DateTime<Utc>,
-    ) -> Result<VoiceCall, VoiceError> {
+    /// [`VoiceError`]; then nothing has changed.
+    pub async fn begin_call(&self, new: NewCall<'_>, now: DateTime<Utc>) -> Result<VoiceCall, VoiceError> {
+        let (unit, call) = self.begun(new, now).await?;
+        unit.commit().await?;
+        Ok(call)
+    }
+
+    /// The call that would begin now, with its number, which no other gets. Nothing changes: somebody else is to make the call first.
+    ///
+    /// # Errors
+    /// As [`Theirs::begin_call`].
+    pub async fn try_call(&self, new: NewCall<'_>, now: DateTime<Utc>) -> Result<VoiceCall, VoiceError> {
+        self.begun(new, now).await.map(|(_not_committed, call)| call)
+    }
+
+    async fn begun(&self, new: NewCall<'_>, now: DateTime<Utc>) -> Result<(Unit, VoiceCall), VoiceError> {
+        let NewCall { conversation, adapter, take_over, made } = new;
         self.store.has_room()?;
         self.own(conversation).await?;
         let mut unit = self.store.begin(now).await?;
@@ -90,14 +112,11 @@ impl Theirs {
         }
         let left = unit.voice_month(self.user).await?.left();
         if left == Some(0) {
-            // An earlier call may have ended just now.
-            unit.commit().await?;
             return Err(VoiceError::Quota(QuotaReached::Voice));
         }
-        let row = unit.insert_call(self.user, conversation, adapter).await?;
+        let row = unit.insert_call(self.user, conversation, adapter, made).await?;
         unit.tell_call(&row, None).await?;
-        unit.commit().await?;
-        Ok(row.shown(left))
+        Ok((unit, row.shown(left)))
     }
 
     /// The page says that a call goes on; with its first beat both can talk.

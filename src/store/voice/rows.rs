@@ -194,23 +194,23 @@ impl Unit {
         Ok(Some((row.row()?, (reason, ended_at))))
     }
 
-    /// Makes the row of a call that begins now.
+    /// Makes the row of a call that begins now. `made`: the number that it has already, and Vapi's id.
     pub(super) async fn insert_call(
         &mut self,
         user: UserId,
         conversation: ConversationId,
         adapter: VoiceAdapter,
+        made: Option<(VoiceCallId, &str)>,
     ) -> Result<CallRow, StoreError> {
         let (state, _) = VoiceState::FIRST.next(VoiceInput::Call)?;
-        let call = query_scalar!(
-            "INSERT INTO voice_calls (user_id, conversation_id, adapter, state, started_at, beat_at)
-             VALUES ($1, $2, $3, $4, $5, $5) RETURNING voice_call_id",
-            user.0,
-            conversation.0,
-            adapter.as_str(),
-            state.as_str(),
-            self.now
+        let (number, vapi_id) = made.unzip();
+        let call = query_scalar::<_, i64>(
+            "INSERT INTO voice_calls (voice_call_id, user_id, conversation_id, adapter, state, started_at, beat_at, vapi_id)
+             VALUES (coalesce($6, nextval(pg_get_serial_sequence('voice_calls', 'voice_call_id'))), $1, $2, $3, $4, $5, $5, $7)
+             RETURNING voice_call_id",
         );
+        let call = call.bind(user.0).bind(conversation.0).bind(adapter.as_str()).bind(state.as_str()).bind(self.now);
+        let call = call.bind(number.map(|number| number.0)).bind(vapi_id);
         let call = VoiceCallId(call.fetch_one(&mut *self.tx).await?);
         let (started_at, beat_at) = (self.now, self.now);
         Ok(CallRow { call, user, conversation, adapter, state, started_at, beat_at, counted_at: None, limit_at: None })

@@ -28,7 +28,7 @@ pub struct VapiCall {
     pub said: i32,
     /// The last of them.
     pub heard: Option<String>,
-    /// Vapi's own id of it, once Vapi has made it.
+    /// Vapi's own id of it.
     pub id: Option<String>,
 }
 
@@ -86,17 +86,6 @@ impl Theirs {
             heard,
             self.user.0
         );
-        kept.execute(&self.store.pool).await?;
-        Ok(())
-    }
-
-    /// Keeps Vapi's own id of a call.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn keep_vapi_id(&self, call: VoiceCallId, id: &str) -> Result<(), StoreError> {
-        let kept =
-            query!("UPDATE voice_calls SET vapi_id = $3 WHERE voice_call_id = $1 AND user_id = $2", call.0, self.user.0, id);
         kept.execute(&self.store.pool).await?;
         Ok(())
     }

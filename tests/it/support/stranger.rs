@@ -19,6 +19,8 @@ pub enum Behaves {
     Says(String),
     /// Answers that the tool failed.
     Fails(String),
+    /// Answers with this result.
+    Answers(Value),
     /// Answers with this, which is not in the protocol.
     Garbage(String),
     /// Never answers.
@@ -126,6 +128,7 @@ async fn answer(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Byt
             match behaves {
                 Behaves::Says(said) => text(said, false),
                 Behaves::Fails(said) => text(said, true),
+                Behaves::Answers(result) => result,
                 Behaves::Echoes => text(format!("{headers:?}"), false),
                 Behaves::Garbage(garbage) => return ([(header::CONTENT_TYPE, "application/json")], garbage).into_response(),
                 Behaves::Hangs => std::future::pending().await,

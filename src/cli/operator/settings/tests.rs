@@ -26,12 +26,24 @@ fn a_bad_field_is_named_with_a_right_value() {
         (r#"{"limits": {"tokens": 1}}"#, "`limits.tokens`", "max_tokens_per_session"),
         (r#"{"listen": "0.0.0.0:8000"}"#, "`listen`", "127.0.0.1:8000"),
         (r#"{"model": "gpt-4o"}"#, "`model`", "provider"),
+        (r#"{"model": {"provider": "zzz"}}"#, "`model.provider`", "openai"),
+        (r#"{"model": {"base_url": "http://u:sekret@127.0.0.1:1/v1"}}"#, "`model.base_url`", "http://127.0.0.1:8080/v1"),
         (r#"{"colour": 1}"#, "`colour`", "number, channel"),
         ("[]", "JSON object", "+491701234567"),
     ] {
         let told = OperatorConfig::read(wrong).unwrap_err();
-        assert!(told.contains(field) && told.contains(right), "{wrong}: {told}");
+        assert!(told.contains(field) && told.contains(right) && !told.contains("sekret"), "{wrong}: {told}");
     }
+}
+
+#[test]
+fn a_provider_that_is_none_is_refused_before_anything_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = OperatorHome::find(Some(folder.path()), &OperatorEnvironment::default()).unwrap();
+    let said = Said { number: Some("+491701234567".to_owned()), provider: Some("nonsense".to_owned()), ..Said::default() };
+    let refused = complete(home, said, OperatorEnvironment::default(), false).unwrap_err();
+    assert!(refused.to_string().contains("`model.provider` is \"nonsense\"") && refused.exit_code() == 2, "{refused}");
+    assert!(!folder.path().join("config.json").exists());
 }
 
 #[test]

@@ -18,7 +18,8 @@ fn a_tier_has_so_much_until_somebody_changes_it() {
     assert_eq!(TierLimits { messages_per_day: Some(3), ..free }.messages_left(7), Some(0));
     let without: TierLimits = serde_json::from_str(r#"{"messages_per_day":null,"voice_minutes_per_month":null}"#).unwrap();
     assert_eq!((without.one_more_message(u32::MAX), without.more_voice(u64::MAX)), (Ok(()), Ok(())));
-    assert_eq!(QuotaReached::Messages.to_string(), "You've reached your daily message limit. Upgrade for more!");
+    assert_eq!(QuotaReached::Messages.to_string(), "You've reached your daily message limit.");
+    assert_eq!(QuotaReached::MessagesOfTier.to_string(), "You've reached your daily message limit. Upgrade for more!");
     assert_eq!(QuotaReached::Voice.to_string(), "You've used your voice minutes for this month.");
 }
 

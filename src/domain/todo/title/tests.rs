@@ -19,8 +19,9 @@ fn a_title_is_one_line_of_1_to_200_characters() {
 
 #[test]
 fn a_full_list_says_how_much_is_the_most() {
-    assert_eq!([room_for_task(999), room_for_task(1_000)], [Ok(()), Err(TooMany::Tasks)]);
+    assert_eq!([room_for_task(999), room_for_task(1_000)], [Ok(()), Err(TooMany::Tasks(1_000))]);
     assert_eq!([room_for_subtask(49), room_for_subtask(50)], [Ok(()), Err(TooMany::Subtasks)]);
-    assert_eq!(TooMany::Tasks.to_string(), "You have 1000 open tasks, and that is the most. Complete or delete one first.");
+    let full = "You have 1555 open tasks, and 1000 is the most. Complete or delete some first.";
+    assert_eq!(TooMany::Tasks(1_555).to_string(), full);
     assert_eq!(TooMany::Subtasks.to_string(), "That task has 50 subtasks, and that is the most. Remove one first.");
 }

@@ -7,7 +7,8 @@ use crate::wire::api::CallResult;
 fn report(ok: bool, result: &str) -> TurnReport {
     let call = CallResult { call: ToolCallId(1), tool: "t".into(), ok, result: result.into() };
     let (turn, conversation) = (TurnId(1), ConversationId(1));
-    TurnReport { turn, conversation, state: TurnState::Completed, reason: None, approval: None, results: vec![call] }
+    let (reason, approval, behind) = (None, None, None);
+    TurnReport { turn, conversation, state: TurnState::Completed, reason, approval, behind, results: vec![call] }
 }
 
 #[test]

@@ -51,6 +51,7 @@ fn what_would_change_the_answer_is_refused_and_what_tunes_a_model_is_not() {
         ("response_format", json!({"type": "text"})),
         ("modalities", json!(["text"])),
         ("stop", Value::Null),
+        ("stop", json!("")),
         ("logprobs", json!(false)),
         ("temperature", json!(0.2)),
         ("user", json!("u")),

@@ -26,7 +26,13 @@ fn what_would_end_the_transaction_is_refused() {
 
 #[test]
 fn an_empty_query_says_what_to_give() {
-    assert_eq!(first_word("  ").unwrap_err().message, "the SQL text is empty; give one SQL statement");
+    for nothing in ["", "  ", ";", " ;; ", "-- a thought", "/* one */ ; -- and another"] {
+        assert_eq!(first_word(nothing).unwrap_err().message, "the SQL text is empty; give one SQL statement", "{nothing}");
+    }
+    // Postgres itself says what is wrong with these.
+    for unread in ["'unfinished", "42"] {
+        assert_eq!(first_word(unread), Ok(String::new()), "{unread}");
+    }
 }
 
 #[test]

@@ -89,6 +89,7 @@ impl Reaching {
                         let told = "somebody else changed the task in this very moment: nothing was done, so try again";
                         return Err(OperationError::Refused(told.to_owned()));
                     }
+                    Err(StoreError::TooMany(full)) => return Err(OperationError::Refused(full.to_string())),
                     changed => changed?,
                 }
                 if let Some(operation) = &operation {
@@ -103,7 +104,9 @@ impl Reaching {
                 }
                 outcome
             }
-            Executed::Recorded | Executed::Found(_) | Executed::Restart(_) => Outcome::failed("this is for the agent itself"),
+            Executed::Recorded | Executed::Found(_) | Executed::Overtaken | Executed::Restart(_) => {
+                Outcome::failed("this is for the agent itself")
+            }
         };
         if outcome.ok { Ok(outcome.result) } else { Err(OperationError::Refused(outcome.result)) }
     }
