@@ -146,7 +146,7 @@ impl KnownSecrets {
         let of_text = matches.map(|found| Span {
             range: found.range(),
             longest: found.range().len(),
-            label: &*self.labels[found.pattern().as_usize()],
+            label: &self.labels[found.pattern().as_usize()],
         });
         let mut found: Vec<Span<'_>> = of_text.collect();
         if let Some(layers) = layers.checked_sub(1) {
