@@ -1,4 +1,4 @@
-//! Where a model is, as the settings file of a command says it. `model` knows all else of providers.
+//! The place of a model in a file of settings: its provider and its address, checked by one rule for all such files.
 
 use serde_json::json;
 use url::Url;
