@@ -121,8 +121,9 @@ export function createCalls({ api, store, follow, send, makeService, said, lang,
       const first = view.state === "connecting";
       move("beat", { secondsLeft: call.seconds_left, ...(first && { startedAt: Date.now() }) });
       if (first) read(own);
-      if (call.warned && !own.warned) {
-        own.warned = true;
+      // The answer that began the call may say `warned` already, and nobody has been told.
+      if (call.warned && !own.isTold) {
+        own.isTold = true;
         own.voice.say(said.secondsLeft(call.seconds_left));
       }
       const next = Math.min(call.beat_seconds, (call.seconds_left ?? Infinity) + 0.5);
