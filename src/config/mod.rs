@@ -25,7 +25,7 @@ use crate::lasting::Lasting;
 
 pub use browser::BrowserAddress;
 pub use host::HostName;
-pub use model_place::{PROVIDER_WORDS, model_place};
+pub use model_place::{AddressFault, PROVIDER_WORDS, model_address, model_place};
 pub use operator::{OperatorEnvironment, OperatorNumbers};
 pub use relay::RelayEnvironment;
 pub use seconds::SettingSeconds;

@@ -20,6 +20,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::body::ChatBody;
+use crate::config::{AddressFault, model_address};
 use crate::lasting::Lasting;
 use crate::telemetry::SHORTEST_HIDDEN;
 
@@ -62,19 +63,16 @@ impl Endpoint {
         address_variable: &'static str,
         key_variable: &'static str,
     ) -> Result<Self, SettingError> {
-        let base = base_url.trim().trim_end_matches('/');
-        let base = base.strip_suffix("/chat/completions").unwrap_or(base).to_owned();
-        let url = Url::parse(&base).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-        let Some(url) = url.filter(|url| url.query().is_none() && url.fragment().is_none()) else {
-            return Err(SettingError(format!(
-                "{address_variable} is no address a model could be at: expected one like http://127.0.0.1:11434/v1."
-            )));
-        };
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err(SettingError(format!(
-                "{address_variable} carries a user name or a password: put the key into LLM_API_KEY instead."
-            )));
-        }
+        let (base, url) = model_address(base_url).map_err(|fault| {
+            SettingError(match fault {
+                AddressFault::NotOne => {
+                    format!("{address_variable} is no address a model could be at: expected one like http://127.0.0.1:11434/v1.")
+                }
+                AddressFault::Credentials => {
+                    format!("{address_variable} carries a user name or a password: put the key into LLM_API_KEY instead.")
+                }
+            })
+        })?;
         let mut headers = HeaderMap::new();
         if let Some(key) = api_key {
             // async-openai would panic here.
@@ -88,7 +86,7 @@ impl Endpoint {
             shown: url.as_str().trim_end_matches('/').to_owned(),
             plain: url.scheme() == "http",
             loopback: is_loopback(&url),
-            base,
+            base: base.to_owned(),
             key: api_key.unwrap_or_default().into(),
             headers,
             address_variable,

@@ -1,7 +1,6 @@
 //! CONFIRMAR and CANCELAR: from the owner, for the one thing that waits, once and in time.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use level3::channels::LoopbackFault;
@@ -9,8 +8,8 @@ use level3::domain::ApprovalId;
 use reqwest::Method;
 use serde_json::json;
 
-use super::{Desk, OWNER, judged};
-use crate::support::{TestApp, api::level3, call, in_time, text};
+use super::{Desk, OWNER, judged, write_program};
+use crate::support::{api::level3, call, in_time, text};
 
 /// A desk with a question that waits.
 async fn asked() -> Desk {
@@ -123,7 +122,6 @@ async fn a_yes_that_was_an_order_decides_nothing_when_it_comes_again() {
 
 /// A program whose owner orders, says CONFIRMAR in a message that was written before the question, which comes twice, and then in a new one.
 fn program(folder: &Path) -> PathBuf {
-    let path = folder.join("program.sh");
     let script = format!(
         r#"#!/bin/sh
 says() {{
@@ -145,18 +143,14 @@ while read -r line; do
 done
 "#
     );
-    fs::write(&path, script).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
-    path
+    write_program(folder, &script)
 }
 
 #[tokio::test]
 async fn a_word_that_was_written_before_the_question_decides_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = program(folder.path());
-    let (own, search) = (format!("whatsapp:{OWNER}"), std::env::var("PATH").unwrap());
-    let settings = [("LEVEL3_OPERATOR", &*own), ("LEVEL3_WHATSAPP", path.to_str().unwrap()), ("PATH", &search)];
-    let desk = Desk { app: TestApp::with(&settings).await };
+    let desk = Desk::over(&path, &[]).await;
     desk.app.script([call("list_scripts", json!({})), judged("low", "low", "systemic", false), text("None.")]);
     let lines = desk.home().join("channels/whatsapp/lines");
     let answered = async {

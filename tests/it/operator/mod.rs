@@ -16,7 +16,9 @@ mod signals;
 mod spelled;
 mod terminal;
 
-use std::path::PathBuf;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -54,6 +56,14 @@ pub fn doubling(factor: i64) -> Value {
 }
 
 /// The operator, and its person with a phone.
+/// A channel program made of a shell's script.
+pub fn write_program(folder: &Path, script: &str) -> PathBuf {
+    let path = folder.join("program.sh");
+    fs::write(&path, script).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+    path
+}
+
 pub struct Desk {
     pub app: TestApp,
 }
@@ -67,6 +77,13 @@ impl Desk {
         let own = format!("loopback:{OWNER}");
         let all: Vec<_> = [("LEVEL3_OPERATOR", own.as_str())].into_iter().chain(settings.iter().copied()).collect();
         Self { app: TestApp::with(&all).await }
+    }
+
+    /// One whose channel WhatsApp is this program.
+    pub async fn over(program: &Path, more: &[(&str, &str)]) -> Self {
+        let (own, search) = (format!("whatsapp:{OWNER}"), std::env::var("PATH").unwrap());
+        let settings = [("LEVEL3_OPERATOR", &*own), ("LEVEL3_WHATSAPP", program.to_str().unwrap()), ("PATH", &search)];
+        Self { app: TestApp::with(&[&settings, more].concat()).await }
     }
 
     pub async fn done(&self, method: Method, path: &str, body: Option<Value>) -> Value {

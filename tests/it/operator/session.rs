@@ -2,15 +2,14 @@
 //! be kept: the program that brings it is started again.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
 use tokio::process::Command;
 
 use super::terminal::{Operator, home_with, program};
-use super::{Desk, OWNER};
-use crate::support::{Client, ModelServer, TestApp, asks_for, in_time, text};
+use super::{Desk, OWNER, write_program};
+use crate::support::{Client, ModelServer, asks_for, in_time, text};
 
 /// The model restarts the server if it is told to, and otherwise says that it is there.
 fn decide(_: usize, body: &Value) -> Value {
@@ -69,7 +68,6 @@ async fn a_session_is_put_aside_once_and_never_under_an_operator_that_runs() {
 #[tokio::test]
 async fn a_message_that_cannot_be_kept_comes_again_from_a_program_that_is_started_again() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("program.sh");
     // A file stands in the way of the folder for media in its first run, and is gone in the second.
     let script = format!(
         r#"#!/bin/sh
@@ -82,11 +80,7 @@ echo '{{"kind":"message","id":"M1","from":"{OWNER}","text":"look","media":{{"pat
 while read -r line; do echo "$line" >> lines; done
 "#
     );
-    fs::write(&path, script).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
-    let (own, search) = (format!("whatsapp:{OWNER}"), std::env::var("PATH").unwrap());
-    let settings = [("LEVEL3_OPERATOR", &*own), ("LEVEL3_WHATSAPP", path.to_str().unwrap()), ("PATH", &search)];
-    let desk = Desk { app: TestApp::with(&settings).await };
+    let desk = Desk::over(&write_program(folder.path(), &script), &[]).await;
     desk.app.script([text("Hello.")]);
     let done = async {
         while desk.states().await != ["COMPLETED"] {

@@ -1,14 +1,13 @@
 //! The owner's number in other spellings, as a channel's program could say it: none of them orders anything, and none decides.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use reqwest::Method;
 use serde_json::json;
 
-use super::{Desk, OWNER, STRANGER, judged};
-use crate::support::{TestApp, call, in_time, text};
+use super::{Desk, OWNER, STRANGER, judged, write_program};
+use crate::support::{call, in_time, text};
 
 /// The number of `OWNER` as others write it, and a hidden name (LID) that a program did not translate.
 const SPELLINGS: [&str; 9] = [
@@ -28,7 +27,6 @@ const SAID: [&str; 4] = ["CONFIRMAR", "yes", "CANCELAR", "list the scripts"];
 /// A program whose owner orders. When the question comes, every spelling says every word, as somebody who writes and as our own account that writes to
 /// itself; a stranger's word is the last.
 fn program(folder: &Path) -> PathBuf {
-    let path = folder.join("program.sh");
     let mut said = String::new();
     for (place, from) in SPELLINGS.iter().enumerate() {
         for (word, text) in SAID.iter().enumerate() {
@@ -57,18 +55,14 @@ while read -r line; do
 done
 "#
     );
-    fs::write(&path, script).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
-    path
+    write_program(folder, &script)
 }
 
 #[tokio::test]
 async fn the_owners_number_in_another_spelling_or_as_a_lid_orders_nothing_and_decides_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = program(folder.path());
-    let (own, search) = (format!("whatsapp:{OWNER}"), std::env::var("PATH").unwrap());
-    let settings = [("LEVEL3_OPERATOR", &*own), ("LEVEL3_WHATSAPP", path.to_str().unwrap()), ("PATH", &search)];
-    let desk = Desk { app: TestApp::with(&settings).await };
+    let desk = Desk::over(&path, &[]).await;
     desk.app.script([call("list_scripts", json!({})), judged("low", "low", "systemic", false)]);
     let lines = desk.home().join("channels/whatsapp/lines");
     let told = async |words: &str| {

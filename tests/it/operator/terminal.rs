@@ -12,12 +12,11 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-use super::{Desk, OWNER, harmless};
+use super::{Desk, OWNER, harmless, write_program};
 use crate::support::{ModelServer, call, in_time, text};
 
 /// A program that shows a code, goes online, brings one order, and keeps all that it is told; a file that it is to send is copied away.
 pub fn program(folder: &Path, order: &str) -> PathBuf {
-    let path = folder.join("program.sh");
     let script = format!(
         r#"#!/bin/sh
 if [ "$1" = consent ]; then touch "$3/consent.json"; exit 0; fi
@@ -38,18 +37,13 @@ while read -r line; do
 done
 "#
     );
-    fs::write(&path, script).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
-    path
+    write_program(folder, &script)
 }
 
 /// A picture that was asked for and sent by a channel program: the fingerprint in the database, and the bytes that the program read.
 pub async fn picture_by_program(display: &str, folder: &Path) -> (String, Vec<u8>) {
     let path = program(folder, "show me the screen");
-    let (own, search) = (format!("whatsapp:{OWNER}"), std::env::var("PATH").unwrap());
-    let settings =
-        [("LEVEL3_OPERATOR", &*own), ("LEVEL3_WHATSAPP", path.to_str().unwrap()), ("PATH", &search), ("DISPLAY", display)];
-    let desk = Desk { app: crate::support::TestApp::with(&settings).await };
+    let desk = Desk::over(&path, &[("DISPLAY", display)]).await;
     desk.app.script([call("take_screenshot", json!({})), harmless(), text("Sent.")]);
     let sent = desk.home().join("channels/whatsapp/sent.png");
     let seen = async {
@@ -180,9 +174,7 @@ fn qr_appears() {
 async fn whatsapp_connects() {
     let folder = tempfile::tempdir().unwrap();
     let path = program(folder.path(), "hello");
-    let (own, search) = (format!("whatsapp:{OWNER}"), std::env::var("PATH").unwrap());
-    let settings = [("LEVEL3_OPERATOR", &*own), ("LEVEL3_WHATSAPP", path.to_str().unwrap()), ("PATH", &search)];
-    let desk = Desk { app: crate::support::TestApp::with(&settings).await };
+    let desk = Desk::over(&path, &[]).await;
     desk.app.script([text("Hello.")]);
     let shown = async {
         loop {
