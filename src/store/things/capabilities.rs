@@ -1,11 +1,13 @@
 //! Capabilities: every version is kept, one of each name is live.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
-use sqlx::{query_as, query_scalar};
+use sqlx::query_as;
 
+use super::catalogue::Catalogue;
 use crate::domain::{CapabilityVersion, ConversationId, Draft, TurnId};
 use crate::facts::{CapabilityInstalled, Event, EventRecord};
 use crate::governor::Permit;
@@ -153,21 +155,18 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn tools_used_lately(&self, turn: TurnId) -> Result<Vec<String>, StoreError> {
-        let names = query_scalar!(
-            r#"WITH calls AS (
-                   SELECT name, created_at FROM tool_calls
-                   WHERE created_at <= (SELECT created_at FROM turns WHERE turn_id = $1)
-                     AND (SELECT c.user_id FROM turns t JOIN conversations c USING (conversation_id) WHERE t.turn_id = tool_calls.turn_id)
-                       = (SELECT c.user_id FROM turns t JOIN conversations c USING (conversation_id) WHERE t.turn_id = $1)
-                   ORDER BY tool_call_id DESC LIMIT $2)
-               SELECT name AS "name!" FROM (
-                   SELECT name, created_at AS at FROM calls
-                   UNION ALL SELECT name, updated_at FROM capabilities WHERE state = 'installed') used
-               GROUP BY name ORDER BY max(at) DESC, name"#,
-            turn.0,
-            CALLS_LOOKED_AT
+        // Every server has the installations in its catalogue, which the step has just compared with the database.
+        let called = query_as::<_, (String, DateTime<Utc>)>(
+            "SELECT name, max(created_at) FROM (
+                 SELECT name, created_at FROM tool_calls
+                 WHERE created_at <= (SELECT created_at FROM turns WHERE turn_id = $1)
+                   AND (SELECT c.user_id FROM turns t JOIN conversations c USING (conversation_id) WHERE t.turn_id = tool_calls.turn_id)
+                     = (SELECT c.user_id FROM turns t JOIN conversations c USING (conversation_id) WHERE t.turn_id = $1)
+                 ORDER BY tool_call_id DESC LIMIT $2) calls
+             GROUP BY name",
         );
-        Ok(names.fetch_all(&self.pool).await?)
+        let called = called.bind(turn.0).bind(CALLS_LOOKED_AT).fetch_all(&self.pool).await?;
+        Ok(newest_first(called, &self.catalogue.newest()))
     }
 
     /// The live version of a capability, whole; `None` if no capability has this name.
@@ -195,4 +194,16 @@ impl Store {
         );
         Ok(calls.fetch_all(&self.pool).await?)
     }
+}
+
+/// The names of tools that were called, and of capabilities that were installed: first the one whose last call or change is the newest.
+fn newest_first(called: Vec<(String, DateTime<Utc>)>, catalogue: &Catalogue) -> Vec<String> {
+    let mut used: HashMap<String, DateTime<Utc>> = called.into_iter().collect();
+    for listed in catalogue.capabilities() {
+        let at = used.entry(listed.summary.name.clone()).or_insert(listed.updated_at);
+        *at = listed.updated_at.max(*at);
+    }
+    let mut used: Vec<_> = used.into_iter().collect();
+    used.sort_unstable_by(|(name, at), (other, before)| before.cmp(at).then_with(|| name.cmp(other)));
+    used.into_iter().map(|(name, _)| name).collect()
 }

@@ -37,6 +37,8 @@ pub struct Listed {
     pub summary: CapabilitySummary,
     /// False if a person disabled it.
     pub enabled: bool,
+    /// The time of its last change: it was installed, rolled back, disabled or enabled.
+    pub(super) updated_at: DateTime<Utc>,
     /// Differs if somebody changed the row of this version by hand.
     pub(super) stamp: i64,
     /// The capability as a model is offered it, once somebody has worked that out.
@@ -61,7 +63,7 @@ pub(in crate::store) struct Kept {
 }
 
 impl Kept {
-    fn newest(&self) -> Arc<Catalogue> {
+    pub(super) fn newest(&self) -> Arc<Catalogue> {
         Arc::clone(&self.newest.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -87,6 +89,7 @@ struct CapabilityRow {
     version: i32,
     stamp: i64,
     enabled: bool,
+    updated_at: DateTime<Utc>,
     /// `None`: as it is known.
     description: Option<String>,
     parameters: Option<Value>,
@@ -136,7 +139,7 @@ impl Store {
                       (SELECT coalesce(json_agg(row_to_json(r)), '[]') FROM (
                            SELECT profile, tool, rule FROM tool_rules) r) AS "rules!: Json<Vec<RuleRow>>",
                       (SELECT coalesce(json_agg(row_to_json(c)), '[]') FROM (
-                           SELECT v.name, v.version, v.xmin::text::bigint AS stamp, l.state = 'installed' AS enabled,
+                           SELECT v.name, v.version, v.xmin::text::bigint AS stamp, l.state = 'installed' AS enabled, l.updated_at,
                                   CASE WHEN k.stamp IS NULL THEN v.description END AS description,
                                   CASE WHEN k.stamp IS NULL THEN v.parameters END AS parameters
                            FROM capabilities l JOIN capability_versions v ON (v.name, v.version) = (l.name, l.version)
@@ -177,9 +180,10 @@ impl Store {
 
 /// A capability's row, with what was `known` of it if that was not read again.
 fn listed(row: CapabilityRow, known: &Catalogue) -> Result<(String, Arc<Listed>), StoreError> {
-    let CapabilityRow { name, version, stamp, enabled, description, parameters } = row;
+    let CapabilityRow { name, version, stamp, enabled, updated_at, description, parameters } = row;
     let before = known.capabilities.get(&name);
-    if let Some(before) = before.filter(|before| before.stamp == stamp && before.enabled == enabled) {
+    let same = |before: &&Arc<Listed>| (before.stamp, before.enabled, before.updated_at) == (stamp, enabled, updated_at);
+    if let Some(before) = before.filter(same) {
         return Ok((name, Arc::clone(before)));
     }
     let read = description.zip(parameters);
@@ -187,7 +191,7 @@ fn listed(row: CapabilityRow, known: &Catalogue) -> Result<(String, Arc<Listed>)
         .or_else(|| before.map(|before| (before.summary.description.clone(), before.summary.parameters.clone())))
         .ok_or_else(|| StoreError::Unreadable(format!("the capability {name} has no description")))?;
     let summary = CapabilitySummary { name: name.clone(), version, description, parameters };
-    Ok((name, Arc::new(Listed { summary, enabled, stamp, offer: OnceLock::new() })))
+    Ok((name, Arc::new(Listed { summary, enabled, updated_at, stamp, offer: OnceLock::new() })))
 }
 
 impl Catalogue {
