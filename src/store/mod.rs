@@ -108,6 +108,7 @@ pub struct Store {
     meters: Meters,
     handed: campaigns::HandedOn,
     catalogue: things::catalogue::Kept,
+    known: things::known_messages::Known,
     places: Places,
     users_of: theirs::KnownUsers,
 }

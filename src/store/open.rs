@@ -60,6 +60,7 @@ impl Store {
             meters: Meters::default(),
             handed: Default::default(),
             catalogue: Default::default(),
+            known: Default::default(),
             places: Default::default(),
             users_of: Default::default(),
             pool: Connections::new(pool),

@@ -34,6 +34,7 @@ mod fence_attacks;
 mod host_sql;
 mod images;
 mod kill;
+mod known_messages;
 mod law;
 mod limits;
 mod logins;

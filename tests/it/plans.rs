@@ -30,8 +30,11 @@ const GROW: [&str; 15] = [
 /// The statement that every step runs as the body of a function, with arguments for its variables.
 const STANDING: (&str, &str) = (
     "standing",
-    "{turn}, {conversation}, 51, '2026-11-20T09:00:00Z', 10, '2026-11-08', '2026-11-20T08:00:00Z', TRUE, 7, 'builder', NULL",
+    "{turn}, {conversation}, 51, '2026-11-20T09:00:00Z', 10, '2026-11-08', '2026-11-20T08:00:00Z', TRUE, 7, 'builder', NULL, {known}",
 );
+
+/// The messages that the caller of it has: none, or all but those of the last turn.
+const KNOWN: [&str; 2] = ["NULL, NULL", "{turn} - 1, 1000000000"];
 
 /// The others, by a part of their text, with arguments for a turn `{turn}` of a conversation
 /// `{conversation}`.
@@ -210,7 +213,9 @@ async fn a_step_of_a_long_conversation_reads_what_one_of_a_short_one_reads() {
     let turns: Vec<(i64, i64)> = query_as(newest).fetch_all(&mut behind).await.unwrap();
     let standing = body(&mut behind, STANDING.0).await;
     let hot = HOT.into_iter().map(|(part, arguments)| (part, (statement(part), String::new()), arguments));
-    for (n, (part, (text, types), arguments)) in [(STANDING.0, standing, STANDING.1)].into_iter().chain(hot).enumerate() {
+    let standing = KNOWN.map(|known| (STANDING.0, standing.clone(), STANDING.1.replace("{known}", known)));
+    let all = standing.into_iter().chain(hot.map(|(part, statement, arguments)| (part, statement, arguments.to_owned())));
+    for (n, (part, (text, types), arguments)) in all.enumerate() {
         behind.execute(AssertSqlSafe(format!("PREPARE hot{n}{types} AS {text}"))).await.unwrap();
         let mut pages = Vec::new();
         for (turn, conversation) in &turns {

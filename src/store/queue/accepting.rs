@@ -1,5 +1,7 @@
 //! Messages on their way in: accepted in one statement, as turns with their input.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use sqlx::types::Json;
@@ -110,6 +112,8 @@ impl Store {
         let types: Vec<_> = images.iter().map(|image| image.media_type.as_str().to_owned()).collect();
         let place = self.places.reserve();
         let reading = place.as_ref().map(Place::reading).unwrap_or_default();
+        let asked: BTreeMap<_, _> =
+            reading.into_iter().map(|(profile, wanted)| (profile, self.asked(conversation, wanted))).collect();
         let statement = query!(
             r#"SELECT came AS "came!", turn, sequence, event, profile, stands AS "stands: Json<StandingRow>"
                FROM accept_message($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"#,
@@ -124,7 +128,7 @@ impl Store {
             now,
             place.as_ref().map(Place::owner),
             TurnState::after(TurnInput::Claim).map(TurnState::as_str),
-            places::written(&reading)
+            places::written(&asked)
         );
         let store = self.clone();
         let accepted = self.transition(async move {
@@ -143,10 +147,10 @@ impl Store {
                     let record = EventRow { sequence, event }.of(conversation, now)?;
                     if let Event::TurnStarted(TurnStarted { turn, fence }) = record.event {
                         let profile = row.profile.unwrap_or_default();
-                        let wanted = reading.get(profile.as_str()).copied();
+                        let asked = asked.get(profile.as_str());
                         let lease = Lease { turn, conversation, profile, fence, origin: Origin::Message, takes: 1 };
                         // A reading that fails is made again by the worker of the turn, which tells of it.
-                        let standing = wanted.zip(row.stands).and_then(|(wanted, row)| store.stands(&lease, wanted, row.0).ok());
+                        let standing = asked.zip(row.stands).and_then(|(asked, row)| store.stands(&lease, asked, row.0).ok());
                         taken = Some(TakenUp { lease, standing });
                     }
                     records.push(record);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sqlx::types::Json;
 use sqlx::{PgExecutor, query, query_scalar};
 
-use super::standing::{Standing, StandingRow, Wanted};
+use super::standing::{Asked, Standing, StandingRow, Wanted};
 use crate::domain::{ApprovalId, CallAccount, ConversationId, Outcome, RefusalCode, ToolCallId, Used};
 use crate::facts::{CallBegun, EventRecord, ToolCallEnded};
 use crate::failpoint::{self, Point};
@@ -46,7 +46,7 @@ pub struct Along {
 #[derive(Default)]
 struct WrittenAlong {
     todos: WrittenChanges,
-    wanted: Option<Wanted>,
+    asked: Option<Asked>,
 }
 
 /// The reading of the statement that ended a call; nothing if it took several.
@@ -83,7 +83,7 @@ impl Ending {
         end: &CallEnd<'_>,
         lease: &Lease,
         scrubber: &Scrubber,
-        WrittenAlong { todos, wanted }: WrittenAlong,
+        WrittenAlong { todos, asked }: WrittenAlong,
         now: DateTime<Utc>,
     ) -> Self {
         let clean = |text: &String| clean(scrubber, text).into_owned();
@@ -97,7 +97,7 @@ impl Ending {
             now,
             event: end.recorded(lease, outcome.bounded(), None, None),
             todos,
-            wanted: wanted.map(|wanted| wanted.of(lease)),
+            wanted: asked.map(|asked| asked.of(lease)),
         }
     }
 
@@ -179,11 +179,12 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<SeenAtEnd, StoreError> {
         let todos = todos.map(TodoChanges::written).unwrap_or_default();
-        match self.try_to_end_call(lease, end.clone(), WrittenAlong { todos, wanted }, now).await {
+        let asked = wanted.map(|wanted| self.asked(lease.conversation, wanted));
+        match self.try_to_end_call(lease, end.clone(), WrittenAlong { todos, asked: asked.clone() }, now).await {
             Err(StoreError::Database(error)) if is_of_the_value(&error) => {
                 tracing::warn!(%error, call = %end.call(), "an outcome cannot be recorded; a short failure is recorded instead");
                 let outcome = Outcome::failed(NOT_RECORDABLE);
-                let along = WrittenAlong { wanted, ..WrittenAlong::default() };
+                let along = WrittenAlong { asked, ..WrittenAlong::default() };
                 self.try_to_end_call(lease, CallEnd { outcome, ..end }, along, now).await
             }
             ended => ended,
@@ -197,12 +198,12 @@ impl Store {
         along: WrittenAlong,
         now: DateTime<Utc>,
     ) -> Result<SeenAtEnd, StoreError> {
-        let (asked, wanted) = (end.verdict() == "ask", along.wanted);
+        let (by_approval, asked) = (end.verdict() == "ask", along.asked.clone());
         let ending = Ending::of(&end, lease, &self.scrubber, along, now);
-        if asked {
+        if by_approval {
             // A test stops the process between the use of an approval and the commit.
             let mut unit = self.begin(now).await?;
-            unit.record_end(ending, asked).await?;
+            unit.record_end(ending, by_approval).await?;
             unit.commit().await?;
             return Ok(SeenAtEnd::default());
         }
@@ -213,8 +214,8 @@ impl Store {
                 Ok(Done::new((catalogue, standing), records))
             })
             .await?;
-        let standing = match (standing, wanted) {
-            (Some(row), Some(wanted)) => Some(Box::new(counting_the_call(self.stands(lease, wanted, row)?))),
+        let standing = match (standing, asked) {
+            (Some(row), Some(asked)) => Some(Box::new(counting_the_call(self.stands(lease, &asked, row)?))),
             _ => None,
         };
         Ok(SeenAtEnd { catalogue: Some(catalogue), standing })

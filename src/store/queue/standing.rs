@@ -2,6 +2,8 @@
 //! catalogue, which has the rest. The function `standing` of the database reads it, so that the
 //! statement that ends a call can give it as well.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -12,6 +14,7 @@ use super::steps::OpenCall;
 use crate::domain::todo::{MOST_IN_CONTEXT, TodosShown};
 use crate::domain::{CallRequest, ConversationId, DueTasks, History, Origin, Spent, Task, ToolCallId, TurnId, Used};
 use crate::store::things::history::{self, Message};
+use crate::store::things::known_messages::KnownMessages;
 use crate::store::things::{tasks, todos};
 use crate::store::{CatalogueVersion, Lease, Store, StoreError, Summaries, Summary};
 
@@ -38,9 +41,18 @@ impl Wanted {
     pub fn turn_alone(now: DateTime<Utc>) -> Self {
         Self { history: 0, due: (DateTime::UNIX_EPOCH, 0), todos: false, begins: false, now }
     }
+}
 
+/// What is asked of the database: how much is read, and the messages that are known already.
+#[derive(Clone, Debug)]
+pub(in crate::store) struct Asked {
+    wanted: Wanted,
+    known: Option<Arc<KnownMessages>>,
+}
+
+impl Asked {
     /// The same for the database, of this turn.
-    pub(in crate::store) fn of(self, lease: &Lease) -> Value {
+    pub(in crate::store) fn of(&self, lease: &Lease) -> Value {
         let mut wanted = self.shape();
         wanted["turn"] = json!(lease.turn);
         wanted["conversation"] = json!(lease.conversation);
@@ -49,13 +61,14 @@ impl Wanted {
     }
 
     /// The same of a turn that the database knows.
-    pub(in crate::store) fn shape(self) -> Value {
-        let Self { history, due: (due, tasks), todos, begins, now } = self;
+    pub(in crate::store) fn shape(&self) -> Value {
+        let Wanted { history, due: (due, tasks), todos, begins, now } = self.wanted;
         let most = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         json!({
             // One more than wanted: the oldest tells whether its turn is whole.
             "history": most(history.saturating_add(1)), "due": due, "tasks": most(tasks), "today": now.date_naive(), "now": now,
             "begins": begins, "tries": TURNS_BETWEEN_TRIES - 1, "todos": todos.then_some(MOST_IN_CONTEXT),
+            "known": self.known.as_ref().and_then(|known| known.place(history)),
         })
     }
 }
@@ -139,6 +152,9 @@ impl Sums {
 #[derive(Debug, Deserialize)]
 pub(in crate::store) struct StandingRow {
     catalogue: i64,
+    last_sequence: i64,
+    /// True if `history` goes on from the messages that are known.
+    goes_on: bool,
     steps: i32,
     open: Vec<Open>,
     acted: bool,
@@ -164,17 +180,37 @@ impl Store {
     /// # Errors
     /// If the database does not answer or holds a value that this version cannot read.
     pub async fn standing(&self, lease: &Lease, wanted: Wanted) -> Result<Standing, StoreError> {
-        let row = query_scalar!(r#"SELECT standing($1) AS "standing!: Json<StandingRow>""#, wanted.of(lease));
-        self.stands(lease, wanted, row.fetch_one(&self.pool).await?.0)
+        let asked = self.asked(lease.conversation, wanted);
+        let row = query_scalar!(r#"SELECT standing($1) AS "standing!: Json<StandingRow>""#, asked.of(lease));
+        self.stands(lease, &asked, row.fetch_one(&self.pool).await?.0)
+    }
+
+    /// The question for a turn of this conversation: messages that are known are not read again.
+    pub(in crate::store) fn asked(&self, conversation: ConversationId, wanted: Wanted) -> Asked {
+        let known = if wanted.history > 0 { self.known.of(conversation) } else { None };
+        Asked { wanted, known }
     }
 
     /// The place where a turn stands, of the database's answer.
-    pub(in crate::store) fn stands(&self, lease: &Lease, wanted: Wanted, row: StandingRow) -> Result<Standing, StoreError> {
+    pub(in crate::store) fn stands(&self, lease: &Lease, asked: &Asked, row: StandingRow) -> Result<Standing, StoreError> {
         let summary = row.summary.map(|SummaryRow { up_to, content }| {
             // A secret may have been set after somebody wrote its value here.
             Summary { up_to, content: self.clean(&content).into_owned() }
         });
-        let mut history = history::of(row.history, lease.turn, wanted.history, |text| self.clean(text).into_owned());
+        let wanted = asked.wanted.history;
+        let read = row.history.into_iter().map(Arc::new);
+        let messages = match (&asked.known, row.goes_on) {
+            (Some(known), true) => known.followed_by(read, lease.turn),
+            (None, true) => {
+                return Err(StoreError::Unreadable("the database goes on from messages that nobody named".to_owned()));
+            }
+            (_, false) => read.collect(),
+        };
+        // Nothing says when a conversation changes from which this one goes on.
+        if row.earlier.is_none() && wanted > 0 {
+            self.known.keep(lease.conversation, lease.turn, row.last_sequence, wanted, &messages);
+        }
+        let mut history = history::of(&messages, lease.turn, wanted, |text| self.clean(text).into_owned());
         history.earlier = row.earlier.unwrap_or_default();
         let Days { of_tasks, of_others } = row.in_day;
         let used = Used {

@@ -1,14 +1,19 @@
 //! The part of a conversation that a model is shown, made of its rows.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 
-use crate::domain::{CallRequest, Exchange, History, HistoryEntry, Image, RefusalCode, Role, ToolCallId, TurnId, TurnState};
+use crate::domain::{
+    CallRequest, Exchange, History, HistoryEntry, Image, MessageId, RefusalCode, Role, ToolCallId, TurnId, TurnState,
+};
 
 /// A message, with what belongs to it. A field that it does not have is left out.
 #[derive(Debug, Deserialize)]
 pub(in crate::store) struct Message {
-    turn_id: TurnId,
+    pub(super) turn_id: TurnId,
+    pub(super) message_id: MessageId,
     state: TurnState,
     reason: Option<String>,
     role: Role,
@@ -32,6 +37,14 @@ pub(in crate::store) struct Message {
     calls: Option<Vec<CallRequest>>,
 }
 
+impl Message {
+    /// The bytes of its text and of the calls that it asks for.
+    pub(super) fn bytes(&self) -> usize {
+        let calls = self.calls.iter().flatten().map(|call| call.name.len() + call.arguments.len());
+        self.content.len() + calls.sum::<usize>()
+    }
+}
+
 /// The words for a model on a call that a person undid.
 fn undone(at: DateTime<Utc>) -> String {
     let at = at.format("%Y-%m-%dT%H:%M:%SZ");
@@ -41,11 +54,11 @@ fn undone(at: DateTime<Utc>) -> String {
 /// The messages, in order, grouped by turn: `limit` of turns before `turn` and one more if there is
 /// one, and all of `turn` itself. If only a part of a turn fits, the turn is left out: half of one
 /// would show calls without results. Each text is as `clean` gives it.
-pub(in crate::store) fn of(rows: Vec<Message>, turn: TurnId, limit: usize, clean: impl Fn(&str) -> String) -> History {
+pub(in crate::store) fn of(rows: &[Arc<Message>], turn: TurnId, limit: usize, clean: impl Fn(&str) -> String) -> History {
     let earlier = rows.iter().filter(|row| row.turn_id != turn).count();
     let partial = (earlier > limit).then(|| rows[0].turn_id);
     let mut exchanges: Vec<Exchange> = Vec::new();
-    for row in rows.into_iter().filter(|row| Some(row.turn_id) != partial) {
+    for row in rows.iter().filter(|row| Some(row.turn_id) != partial) {
         if row.turn_id == turn && row.steered && row.from_step.is_none() {
             // These come last, behind at least the turn's input.
             exchanges.iter_mut().for_each(|exchange| exchange.waits = exchange.turn == turn);
@@ -56,24 +69,24 @@ pub(in crate::store) fn of(rows: Vec<Message>, turn: TurnId, limit: usize, clean
         let entry = match row.role {
             Role::User if row.steered => HistoryEntry::Steered(content, row.created_at),
             Role::User => HistoryEntry::User(content, row.created_at),
-            Role::Assistant => HistoryEntry::Assistant(content, row.calls.unwrap_or_default()),
+            Role::Assistant => HistoryEntry::Assistant(content, row.calls.clone().unwrap_or_default()),
             Role::Tool => {
                 let call = row.tool_call_id.unwrap_or(ToolCallId(0));
                 let content = match row.undone_at {
                     Some(at) => format!("{content}\n\n{}", undone(at)),
                     None => content,
                 };
-                HistoryEntry::Tool(row.request_id.unwrap_or_default(), content, call, row.logged, row.refusal)
+                HistoryEntry::Tool(row.request_id.clone().unwrap_or_default(), content, call, row.logged, row.refusal)
             }
         };
         // The picture that a call took is shown to its own task alone, from the folder of media.
         let came = row.role != Role::Tool && !row.images.is_empty();
-        let images = came.then_some(HistoryEntry::Images(row.images));
+        let images = came.then(|| HistoryEntry::Images(row.images.clone()));
         if exchanges.last().is_none_or(|last| last.turn != row.turn_id) {
             exchanges.push(Exchange {
                 turn: row.turn_id,
                 state: row.state,
-                reason: row.reason,
+                reason: row.reason.clone(),
                 entries: Vec::new(),
                 waits: false,
                 unproven: Vec::new(),

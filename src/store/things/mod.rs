@@ -14,6 +14,7 @@ mod chats;
 mod conversations;
 pub(super) mod finding;
 pub(super) mod history;
+pub(super) mod known_messages;
 pub(super) mod kv;
 pub(super) mod mcp_servers;
 mod measures;
