@@ -228,6 +228,9 @@ async fn a_due_task_wakes_the_agent_at_its_moment_and_once() {
     app.advance(3600);
     app.run_until_idle().await;
     assert_eq!(app.count("SELECT count(*) FROM turns WHERE origin = 'task'").await, 1);
+    let found = async |word: &str| ask(&app, Method::GET, &format!("/api/search?q={word}"), None).await.1["found"].clone();
+    assert_eq!(found("heartbeat").await, json!([]), "its words are for a model");
+    assert_eq!(found("time").await[0]["role"], "assistant");
 }
 
 #[tokio::test]
@@ -360,7 +363,7 @@ async fn a_person_makes_and_changes_a_task_by_hand_under_the_same_law() {
 
     order(Method::PATCH, "/api/tasks/1", json!({"status": "done", "due_at": "2026-11-21T09:00:00+01:00"})).await;
     let frames = client.turn().await;
-    let said = "Change the task 1, “Call Ada at 14:30”: done, due 2026-11-21T09:00:00+01:00";
+    let said = "Change the task 1, “Call Ada at 14:30”: done, due 2026-11-21 08:00 UTC";
     assert_eq!(frames[0]["content"], said);
     let task = &of_type(&frames, "task")["task"];
     assert_eq!((&task["status"], &task["due_at"]), (&json!("done"), &json!("2026-11-21T08:00:00Z")));

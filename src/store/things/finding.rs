@@ -1,5 +1,9 @@
 //! Conversations as a person finds them again: the list, its changes, the search, and older events.
 
+mod snippet;
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
@@ -15,8 +19,6 @@ use crate::wire::api::{ConversationChange, ListedConversation, Piece, SearchHit}
 const LONGEST_PAGE: usize = 4000;
 /// The most characters of a title that is taken from a message.
 const TITLE: usize = 80;
-/// The marks of a hit in a snippet. A text that has these itself gets its hits in wrong places, and nothing worse.
-const HIT: [char; 2] = ['\u{2}', '\u{3}'];
 
 /// A place in the list of conversations.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -100,17 +102,6 @@ fn words_of(asked: &str) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" & "))
 }
 
-/// A snippet in pieces.
-fn pieces(marked: &str) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    for (place, text) in marked.split(HIT).enumerate() {
-        if !text.is_empty() {
-            pieces.push(Piece { text: text.to_owned(), hit: place % 2 == 1 });
-        }
-    }
-    pieces
-}
-
 impl Theirs {
     /// Their conversations with these profiles in the order of the list, after `after`, at most `limit`. One that was deleted
     /// comes back if something happened in it since.
@@ -153,7 +144,8 @@ impl Theirs {
     }
 
     /// Messages in their conversations with these profiles, of people and answers, that hold every one of these words, and
-    /// titles that do; the newest first, at most `limit` of each. Nothing from before a conversation was begun anew is found.
+    /// titles that do; the newest first, at most `limit` of each. Nothing from before a conversation was begun anew is found, and
+    /// no words of the heartbeat, which are for a model.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -163,10 +155,10 @@ impl Theirs {
             r#"SELECT m.conversation_id, turn_id, role, m.created_at, title,
                    (SELECT left(f.content, 1000) FROM messages f WHERE f.conversation_id = m.conversation_id AND f.role = 'user'
                       AND f.turn_id > coalesce(c.anew_after, 0) ORDER BY f.message_id LIMIT 1) AS first,
-                   ts_headline('simple', left(content, 100000), to_tsquery('simple', $1),
-                       'MaxFragments=1, MaxWords=24, MinWords=8, StartSel=' || chr(2) || ', StopSel=' || chr(3)) AS "snippet!"
+                   left(content, 100000) AS "content!"
                FROM (SELECT * FROM messages
                      WHERE to_tsvector('simple', left(content, 100000)) @@ to_tsquery('simple', $1) AND role IN ('user', 'assistant')
+                       AND (role = 'assistant' OR (SELECT origin <> 'task' FROM turns t WHERE t.turn_id = messages.turn_id))
                        AND (SELECT user_id = $3 AND profile = ANY($4) AND messages.turn_id > coalesce(anew_after, 0) FROM conversations o
                             WHERE o.conversation_id = messages.conversation_id)
                      ORDER BY message_id DESC LIMIT $2) AS m
@@ -203,7 +195,7 @@ impl Theirs {
                 turn: Some(TurnId(row.turn_id)),
                 role: Some(word::<Role>(&row.role)?),
                 at: row.created_at,
-                snippet: pieces(&row.snippet),
+                snippet: snippet::snippet(&row.content, asked),
             })
         });
         titles.chain(messages).collect()
@@ -218,6 +210,7 @@ impl Store {
         change: &ConversationChange,
         now: DateTime<Utc>,
     ) -> Result<(), StoreError> {
+        let title = change.title.as_deref().map(|title| self.clean(title));
         let changed = query!(
             "UPDATE conversations SET
                 title = CASE WHEN $2::text IS NULL THEN title ELSE nullif(trim($2), '') END,
@@ -225,7 +218,7 @@ impl Store {
                 archived_at = CASE WHEN $4::boolean IS NULL THEN archived_at WHEN $4 THEN coalesce(archived_at, $5) END
              WHERE conversation_id = $1",
             id.0,
-            change.title,
+            title.as_deref(),
             change.pinned,
             change.archived,
             now
@@ -296,6 +289,3 @@ impl Store {
         Ok(newest_first)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -17,11 +17,3 @@ fn whatever_is_typed_is_read_as_words() {
     assert_eq!(words_of("a\0b").as_deref(), Some("'a':* & 'b':*"), "Postgres keeps no zero character");
     assert_eq!(words_of("!? :* \\"), None);
 }
-
-#[test]
-fn a_snippet_tells_hits_from_the_rest() {
-    let piece = |text: &str, hit| Piece { text: text.to_owned(), hit };
-    assert_eq!(pieces("a \u{2}tea\u{3} party"), [piece("a ", false), piece("tea", true), piece(" party", false)]);
-    assert_eq!(pieces("\u{2}tea\u{3}"), [piece("tea", true)]);
-    assert_eq!(pieces(""), []);
-}
