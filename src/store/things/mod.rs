@@ -27,4 +27,5 @@ pub(super) mod tasks;
 mod tiers;
 pub(super) mod todo_changes;
 pub(super) mod todos;
+mod tools_used;
 mod usage;
