@@ -201,7 +201,7 @@ pub async fn restore(config: &Config, file: &Path, random: &dyn Random) -> Resul
     let restored = database.restore(config.postgres_bin.as_deref(), &dump, &dumped).await;
     let stopped = database.stop().await;
     fs::remove_file(&dump).map_err(at(&dump))?;
-    restored?;
+    let lost = restored?;
     stopped?;
     fs::remove_file(&unfinished).map_err(at(&unfinished))?;
     let key = match (with_key, folder.path().join(KEY_FILE).exists()) {
@@ -209,7 +209,11 @@ pub async fn restore(config: &Config, file: &Path, random: &dyn Random) -> Resul
         (false, true) => "The key of the secrets was there already.",
         (false, false) => "Secrets stay sealed until you put the file secret-key there, or set them anew.",
     };
-    Ok(format!("{} holds what was backed up at {}. {key}", folder.path().display(), manifest.made_at))
+    let lost = match lost.join("; ") {
+        none if none.is_empty() => none,
+        named => format!("\nThe database did not take back these things that the agent had made; all else is there: {named}."),
+    };
+    Ok(format!("{} holds what was backed up at {}. {key}{lost}", folder.path().display(), manifest.made_at))
 }
 
 /// The files of contacts, with their names in the archive.

@@ -112,12 +112,13 @@ impl Database {
         Ok(Dumped { server, major, migration })
     }
 
-    /// Fills an empty database from such a file.
+    /// Fills an empty database from such a file. Returns the agent's things that Postgres does not
+    /// take back, as its programs name them: all else is there.
     ///
     /// # Errors
     /// [`DumpError`]. If the database was not empty, or the file is too new for it, nothing was
     /// changed; else it may be filled in part.
-    pub async fn restore(&self, bin: Option<&Path>, from: &Path, dumped: &Dumped) -> Result<(), DumpError> {
+    pub async fn restore(&self, bin: Option<&Path>, from: &Path, dumped: &Dumped) -> Result<Vec<String>, DumpError> {
         let all = migrations();
         if !all.version_exists(dumped.migration) {
             return Err(DumpError::Newer(dumped.migration));
@@ -141,25 +142,131 @@ impl Database {
         let mut connection = app.clone().disable_statement_logging().connect().await?;
         all.run_to(dumped.migration, &mut connection).await?;
         let links = open_tables(&mut connection).await?;
-        let restoring = |login: &PgConnectOptions| {
-            let mut command = command(&programs, "pg_restore", login);
-            command.args(["--exit-on-error", "--single-transaction", "--no-owner", "--no-privileges", "--dbname", &self.name]);
-            command
-        };
-        let mut rows = restoring(&app);
+        let restoring = Restoring { programs: &programs, app: &app, database: &self.name, role: full.get_username(), from };
+        let mut rows = restoring.command(&AT_ONCE);
         rows.args(["--data-only", "--schema=level3"]).arg(from);
         run("pg_restore", rows).await?;
         close_tables(&mut connection, &links).await?;
         let mut list = Command::new(programs.folder.join("pg_restore"));
         list.args(["--list", "--schema=agent"]).arg(from).env_clear().kill_on_drop(true);
-        let list = output("pg_restore", list, "").await?;
-        let mut made = restoring(&app);
-        made.args(["--role", full.get_username(), "--use-list=/dev/stdin"]).arg(from);
-        output("pg_restore", made, &without_our_triggers(&list)).await?;
+        let list = without_our_triggers(&output("pg_restore", list, "").await?);
+        let lost = restoring.things_of_agent(&mut connection, &list).await?;
         adopt(&mut connection, full.get_username(), dumped.migration).await?;
         drop(connection.close().await);
-        Ok(())
+        Ok(lost)
     }
+}
+
+/// Of all that is restored, either everything or nothing is there.
+const AT_ONCE: [&str; 2] = ["--exit-on-error", "--single-transaction"];
+
+/// Without this, an error does not say at which thing it happened.
+const NAMED: &str = "--verbose";
+
+/// A file on its way back into a database.
+struct Restoring<'a> {
+    programs: &'a Programs,
+    app: &'a PgConnectOptions,
+    database: &'a str,
+    /// The login that makes the agent's things.
+    role: &'a str,
+    from: &'a Path,
+}
+
+impl Restoring<'_> {
+    fn command(&self, how: &[&str]) -> Command {
+        let mut command = command(self.programs, "pg_restore", self.app);
+        command.args(how).args(["--no-owner", "--no-privileges", "--dbname", self.database]);
+        command
+    }
+
+    /// Makes the things of the `list` again, at once; if one of them cannot be made, all others.
+    async fn things_of_agent(&self, connection: &mut PgConnection, list: &str) -> Result<Vec<String>, DumpError> {
+        match self.part(&AT_ONCE, list).await {
+            Ok(lost) if lost.is_empty() => Ok(lost),
+            Ok(_) | Err(DumpError::Failed { .. }) => self.things_one_by_one(connection, list).await,
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Makes the things that can be made. A condition of a table may have been true of its rows only
+    /// when they were written, so it is put on behind them.
+    async fn things_one_by_one(&self, connection: &mut PgConnection, list: &str) -> Result<Vec<String>, DumpError> {
+        let mut lost = self.part(&["--section=pre-data", NAMED], list).await?;
+        let checks = checks_of_agent(connection).await?;
+        let mut freed = format!("SET ROLE \"{}\";", self.role);
+        for AgentCheck { owner, name, .. } in &checks {
+            freed += &format!("ALTER {owner} DROP CONSTRAINT {name};");
+        }
+        sqlx::raw_sql(AssertSqlSafe(freed)).execute(&mut *connection).await?;
+        lost.extend(self.part(&["--section=data", NAMED], list).await?);
+        for AgentCheck { owner, name, definition } in &checks {
+            let again = format!("ALTER {owner} ADD CONSTRAINT {name} {definition} NOT VALID");
+            if let Err(error) = sqlx::raw_sql(AssertSqlSafe(again)).execute(&mut *connection).await {
+                tracing::warn!(%error, "a condition of the agent's could not be put on again");
+                lost.push(format!("CONSTRAINT {name} of {owner}"));
+                continue;
+            }
+            // One that does not hold of all rows by now still holds of those to come.
+            let validated = format!("ALTER {owner} VALIDATE CONSTRAINT {name}");
+            drop(sqlx::raw_sql(AssertSqlSafe(validated)).execute(&mut *connection).await);
+        }
+        sqlx::raw_sql("RESET ROLE").execute(&mut *connection).await?;
+        lost.extend(self.part(&["--section=post-data", NAMED], list).await?);
+        Ok(lost)
+    }
+
+    /// Restores a part of the agent's things. Returns those at which Postgres failed.
+    async fn part(&self, how: &[&str], list: &str) -> Result<Vec<String>, DumpError> {
+        let mut made = self.command(how);
+        made.args(["--role", self.role, "--use-list=/dev/stdin"]).arg(self.from);
+        match output("pg_restore", made, list).await {
+            Ok(_) => Ok(Vec::new()),
+            Err(DumpError::Failed { program, said }) => {
+                let lost = named_in(&said);
+                tracing::warn!(?lost, "pg_restore could not make everything of the agent's");
+                if lost.is_empty() { Err(DumpError::Failed { program, said }) } else { Ok(lost) }
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// A condition of one of the agent's tables or domains: how it is made.
+struct AgentCheck {
+    owner: String,
+    name: String,
+    definition: String,
+}
+
+/// The conditions in schema `agent` that are not inherited from another table.
+async fn checks_of_agent(connection: &mut PgConnection) -> Result<Vec<AgentCheck>, sqlx::Error> {
+    let checks: Vec<(String, String, String)> = sqlx::query_as(
+        "SELECT CASE conrelid WHEN 0 THEN 'DOMAIN ' || contypid::regtype::text ELSE 'TABLE ' || conrelid::regclass::text END,
+                quote_ident(conname), pg_get_constraintdef(oid)
+         FROM pg_constraint
+         WHERE contype = 'c' AND connamespace = to_regnamespace('agent') AND coninhcount = 0 AND convalidated
+         ORDER BY 1, 2",
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(checks.into_iter().map(|(owner, name, definition)| AgentCheck { owner, name, definition }).collect())
+}
+
+/// The things that `pg_restore` names as those at which it failed, once each: their kind, schema and name.
+fn named_in(said: &str) -> Vec<String> {
+    let mut named = Vec::new();
+    let entry = |line: &str| Some(line.split_once("from TOC entry ")?.1.split_once("; ")?.1.to_owned());
+    for entry in said.lines().filter_map(entry) {
+        // Two numbers of the catalogue stand before it, and the owner behind it.
+        let mut words: Vec<_> = entry.split(' ').skip(2).collect();
+        words.pop();
+        let name = words.join(" ");
+        if !named.contains(&name) {
+            named.push(name);
+        }
+    }
+    named
 }
 
 /// Hands on what the agent had made. A backup does not say which functions a person approved: in older ones, none was.
@@ -278,3 +385,6 @@ async fn output(program: &'static str, mut command: Command, input: &str) -> Res
     }
     Err(DumpError::Failed { program, said: String::from_utf8_lossy(&output.stderr).trim().to_owned() })
 }
+
+#[cfg(test)]
+mod tests;

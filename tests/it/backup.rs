@@ -217,3 +217,53 @@ async fn what_is_no_whole_backup_is_refused_before_anything_is_made() {
     }
     refused(&run(&data, &["restore", "/nonexistent.l3"]).await, &["/nonexistent.l3"]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn things_of_the_agent_that_cannot_be_made_again_do_not_keep_the_rest_from_being_restored() {
+    let steps = [
+        asks_for("execute_sql", &json!({"query": "CREATE TABLE notes (id serial PRIMARY KEY, note text)"})),
+        asks_for("execute_sql", &json!({"query": "INSERT INTO notes (note) VALUES ('one')"})),
+        json!({"role": "assistant", "content": "made"}),
+    ];
+    let model = ModelServer::start(move |number, _| steps[number % steps.len()].clone()).await;
+    let place = tempfile::tempdir().unwrap();
+    let [data, fresh] = ["data", "fresh"].map(|name| place.path().join(name));
+    let file = place.path().join("one.l3");
+    let file = file.to_str().unwrap();
+    let base_url = model.base_url();
+    let settings = [("LLM_BASE_URL", base_url.as_str()), ("LLM_MODEL", "scripted")];
+    let server = Server::start(&data, &settings).await;
+    Client::connect(server.address).await.ask("make things").await;
+    // The condition reads another table, so it can become false of rows that are there.
+    let mut behind = administrator(&data, "level3").connect().await.unwrap();
+    let made = "SET search_path = agent;
+        CREATE TABLE bound (n int);
+        INSERT INTO bound VALUES (0);
+        CREATE FUNCTION lowest() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT b.n FROM agent.bound b); END';
+        CREATE TABLE later (id int PRIMARY KEY, CONSTRAINT more CHECK (id > agent.lowest()));
+        INSERT INTO later VALUES (1), (2);
+        CREATE MATERIALIZED VIEW counted AS SELECT 1 / (5 - agent.lowest()) AS n;
+        UPDATE bound SET n = 5";
+    sqlx::raw_sql(made).execute(&mut behind).await.unwrap();
+    behind.close().await.unwrap();
+    done(&run(&data, &["backup", file]).await);
+    assert_eq!(server.terminate().await, Some(0));
+
+    let restored = run(&fresh, &["restore", file]).await;
+    done(&restored);
+    let told = format!("{}{}", restored.out, restored.err);
+    assert!(told.contains("MATERIALIZED VIEW DATA counted") && !told.contains("TABLE DATA later"), "{restored:?}");
+    let server = Server::start(&fresh, &settings).await;
+    let mut behind = administrator(&fresh, "level3").connect().await.unwrap();
+    for (query, rows) in [
+        ("SELECT count(*) FROM agent.later", 2),
+        ("SELECT count(*) FROM agent.notes", 1),
+        ("SELECT count(*) FROM pg_constraint WHERE conname = 'more' AND NOT convalidated", 1),
+    ] {
+        assert_eq!(sqlx::query_scalar::<_, i64>(query).fetch_one(&mut behind).await.unwrap(), rows, "{query}");
+    }
+    behind.close().await.unwrap();
+    replayed(&server).await;
+    assert_eq!(server.terminate().await, Some(0));
+    assert!(!fresh.join("restore-unfinished").exists());
+}
