@@ -89,6 +89,9 @@ pub struct Shown {
     /// True if [`Decision::Approve::always`] means something here.
     #[serde(default)]
     pub can_always: bool,
+    /// True if a refusal ends the turn that waits: it is a task of the operator.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub aborts: bool,
     /// The words that decide it in its conversation.
     #[serde(default)]
     pub words: Words,
@@ -113,22 +116,70 @@ pub struct Finding {
     /// promise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub kept: bool,
+    /// The rows that it lost. A person's yes holds for no more than these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<CountedLosses>,
+}
+
+/// The rows that a run lost, as they were counted before they were put back.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CountedLosses {
+    /// Each table that lost some.
+    pub tables: Vec<RowLoss>,
+    /// The same in sentences for the person who decides.
+    pub why: Vec<String>,
+}
+
+/// The rows that one table lost.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowLoss {
+    /// The table.
+    pub table: String,
+    /// How many rows were deleted.
+    pub deleted: i64,
+    /// How many rows were overwritten.
+    pub overwritten: i64,
+}
+
+impl RowLoss {
+    /// True if it is no more than `shown` says of this table. A row that is overwritten may stand
+    /// for one that would have been deleted.
+    pub fn is_within(&self, shown: &[Self]) -> bool {
+        let all = |loss: &Self| loss.deleted + loss.overwritten;
+        shown.iter().any(|shown| shown.table == self.table && self.deleted <= shown.deleted && all(self) <= all(shown))
+    }
 }
 
 impl Finding {
     /// One effect with its evidence.
     pub fn of(effect: Effect, why: impl Into<String>) -> Self {
-        Self { effects: [effect].into(), why: vec![why.into()], kept: false }
+        Self { effects: [effect].into(), why: vec![why.into()], ..Self::default() }
     }
 
-    /// Adds a later finding; each sentence stays once.
+    /// Adds a later finding; each sentence stays once, and a later count of lost rows takes the
+    /// place of an earlier one.
     pub fn unite(&mut self, later: Self) {
         self.effects.extend(later.effects);
-        self.kept |= later.kept;
+        if later.lost.is_some() {
+            (self.lost, self.kept) = (later.lost, later.kept);
+        }
         for why in later.why {
             if !self.why.contains(&why) {
                 self.why.push(why);
             }
+        }
+    }
+
+    /// All its sentences.
+    pub fn sentences(&self) -> impl Iterator<Item = &String> {
+        self.why.iter().chain(self.lost.iter().flat_map(|lost| &lost.why))
+    }
+
+    /// The rows that it lost; none if they were not counted.
+    pub fn losses(&self) -> &[RowLoss] {
+        match &self.lost {
+            Some(lost) => &lost.tables,
+            None => &[],
         }
     }
 

@@ -99,6 +99,15 @@ impl Scope {
             Self::Day | Self::Tasks => "day",
         }
     }
+
+    /// Its name on the page, see `spans` in `static/words/en-settings.js`.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Turn => "One turn",
+            Self::Conversation => "One conversation",
+            Self::Day | Self::Tasks => "All conversations in a day",
+        }
+    }
 }
 
 impl What {
@@ -111,6 +120,19 @@ impl What {
             Self::Tokens => "tokens",
             Self::Money | Self::UnknownPrice => "money_micros",
             Self::ToolCalls => "tool_calls",
+        }
+    }
+
+    /// Its name on the page, see `limits` in `static/words/en-settings.js`.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Steps => "Requests to models",
+            Self::WallSeconds => "Seconds of work",
+            Self::InputTokens => "Tokens read",
+            Self::OutputTokens => "Tokens written",
+            Self::Tokens => "Tokens",
+            Self::Money | Self::UnknownPrice => "Dollars",
+            Self::ToolCalls => "Calls of tools",
         }
     }
 }
@@ -137,15 +159,15 @@ impl Exceeded {
             Scope::Tasks => "today the turns that tasks began together have",
             Scope::Turn | Scope::Conversation => &format!("this {span} has"),
         };
-        let dollars = |micros: u64| format!("${}.{:02}", micros / 1_000_000, micros % 1_000_000 / 10_000);
+        let counted = |one: &str| if used == 1 { format!("1 {one}") } else { format!("{used} {one}s") };
         match what {
-            What::Steps => format!("{whose} made {used} model requests; the limit is {limit}"),
-            What::WallSeconds => format!("{whose} worked for {used} seconds; the limit is {limit}"),
+            What::Steps => format!("{whose} made {}; the limit is {limit}", counted("model request")),
+            What::WallSeconds => format!("{whose} worked for {}; the limit is {limit}", counted("second")),
             What::InputTokens => format!("{whose} had models read {used} tokens; the limit is {limit}"),
             What::OutputTokens => format!("{whose} had models write {used} tokens; the limit is {limit}"),
             What::Tokens => format!("{whose} used {used} tokens, read and written; the limit is {limit}"),
             What::Money => format!("{whose} cost {}; the limit is {}", dollars(used), dollars(limit)),
-            What::ToolCalls => format!("{whose} made {used} tool calls; the limit is {limit}"),
+            What::ToolCalls => format!("{whose} made {}; the limit is {limit}", counted("tool call")),
             What::UnknownPrice => {
                 format!("money is limited to {} for each {span}, and the price of the model is not known", dollars(limit))
             }
@@ -168,9 +190,18 @@ impl fmt::Display for Exceeded {
         if scope == Scope::Tasks {
             write!(f, ", a part of the day's, so that the rest is left for you (`tasks.percent_of_day`)")?;
         }
-        write!(f, ". To raise it, change the budget `{span}.{key}` of this profile in the settings")?;
+        let (group, field) = (scope.name(), what.name());
+        write!(f, ". To raise it, change the budget `{span}.{key}` of this profile in the settings (“{group}”, “{field}”)")?;
         if matches!(scope, Scope::Day | Scope::Tasks) { write!(f, ", or wait until midnight UTC") } else { Ok(()) }
     }
+}
+
+/// Money with its cents; less than a dollar in full, since a limit of less than a cent is not one of nothing.
+fn dollars(micros: u64) -> String {
+    let all = format!("${}.{:06}", micros / 1_000_000, micros % 1_000_000);
+    let cents = all.len() - 4;
+    let shown = if micros < 1_000_000 { all.trim_end_matches('0').len().max(cents) } else { cents };
+    all[..shown].to_owned()
 }
 
 /// How often the model has made a call already.

@@ -10,7 +10,9 @@ use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::domain::{ApprovalId, ApprovalState, Classification, Effect, Mode, Refusal, RefusalCode, Rule, ToolCallId, Toolset};
+use crate::domain::{
+    ApprovalId, ApprovalState, Classification, Effect, Mode, Refusal, RefusalCode, RowLoss, Rule, ToolCallId, Toolset,
+};
 
 pub use budget::{Exceeded, RepeatedCall, STOP_AT, Scope, What, check, repeated_call};
 
@@ -28,6 +30,9 @@ pub struct Proposal {
     /// The version of the capability that is called or replaced, if there is one. A proposal about
     /// another version is another proposal.
     pub version: Option<i32>,
+    /// The rows that it lost when it was tried. A proposal that loses others is another proposal.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub losses: Vec<RowLoss>,
 }
 
 impl Proposal {

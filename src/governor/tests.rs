@@ -8,7 +8,8 @@ fn policy() -> Policy {
 }
 
 fn proposal(tool: &str, arguments: Value, effect: Effect) -> Proposal {
-    Proposal { call: ToolCallId(1), tool: tool.into(), arguments, effects: [effect].into(), version: None }
+    let effects = [effect].into();
+    Proposal { call: ToolCallId(1), tool: tool.into(), arguments, effects, version: None, losses: Vec::new() }
 }
 
 fn decision(about: &Proposal, state: ApprovalState) -> Recorded {
@@ -49,6 +50,9 @@ fn an_approval_allows_exactly_what_was_shown_and_once() {
     assert!(matches!(authorize(&policy(), &edited, with(&approved)), Verdict::Ask(_)));
     let other_version = Proposal { version: Some(2), ..asked.clone() };
     assert!(matches!(authorize(&policy(), &other_version, with(&approved)), Verdict::Ask(_)));
+    let losses = vec![RowLoss { table: "a".into(), deleted: 2, overwritten: 0 }];
+    let loses_more = Proposal { losses, ..asked.clone() };
+    assert!(matches!(authorize(&policy(), &loses_more, with(&approved)), Verdict::Ask(_)));
     let used = Recorded { used: true, ..approved };
     assert!(matches!(authorize(&policy(), &asked, with(&used)), Verdict::Ask(_)));
 }

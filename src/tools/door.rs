@@ -138,10 +138,10 @@ impl Tools {
                 Tried::Overtaken if tries == TRIES => return Err(StoreError::TodosChanged),
                 Tried::Overtaken => tries += 1,
                 Tried::Found(more) => {
-                    let before = known.finding.effects.clone();
+                    let before = (known.finding.effects.clone(), known.finding.losses().to_vec());
                     known.finding.unite(more);
-                    if known.finding.effects == before {
-                        // It was allowed these effects already, and still would do more.
+                    if known.finding.effects == before.0 && known.finding.losses() == before.1 {
+                        // It was allowed this already, and still would do more.
                         known.finding.effects.insert(Effect::Opaque);
                     }
                 }
@@ -168,6 +168,7 @@ impl Tools {
             arguments: given,
             effects: finding.effects.clone(),
             version: None,
+            losses: finding.losses().to_vec(),
         };
         let prepared = match prepared {
             // A call that cannot be carried out is refused before the law: nobody has to decide
@@ -214,6 +215,7 @@ impl Tools {
                     permit: &Arc::new(permit),
                     proposal: &proposal,
                     promised: finding.kept,
+                    shown: if approval.is_some() { finding.losses() } else { &[] },
                     now: self.registry.kit.clock.now(),
                 };
                 let recorder = self.registry.kit.recorder.as_ref().filter(|_| profile.operates);
@@ -272,7 +274,7 @@ impl Tools {
         let kit = &self.registry.kit;
         let (sha256, now) = (proposal.sha256(), kit.clock.now());
         let mut card = prepared.act.card(kit).await?;
-        card.what.extend(finding.why.iter().cloned());
+        card.what.extend(finding.sentences().cloned());
         let shown = Shown {
             words: profile.words_about(&proposal.effects, kit.store.asked_beside(lease).await?),
             tool: proposal.tool,
@@ -281,6 +283,7 @@ impl Tools {
             question: card.question,
             why,
             can_always: card.can_always,
+            aborts: profile.operates,
             capability: card.capability,
             finding: (!finding.is_empty()).then(|| finding.clone()),
         };
@@ -296,7 +299,8 @@ impl Tools {
     pub async fn turn_away(&self, lease: &Lease, open: &OpenCall, why: &Refusal) -> Result<(), StoreError> {
         let (name, arguments) = (&open.request.name, &open.request.arguments);
         let arguments = arguments::parse(arguments).unwrap_or_else(|_| Value::from(arguments.as_str()));
-        let proposal = Proposal { call: open.call, tool: name.clone(), arguments, effects: BTreeSet::new(), version: None };
+        let (tool, effects) = (name.clone(), BTreeSet::new());
+        let proposal = Proposal { call: open.call, tool, arguments, effects, version: None, losses: Vec::new() };
         self.refuse(lease, &proposal, why, None).await.map(|_ended| ())
     }
 

@@ -13,7 +13,9 @@ use serde_json::Value;
 
 use super::arguments;
 use super::kit::Kit;
-use crate::domain::{CapabilityVersion, Effect, Finding, Outcome, Refusal, SharedSpec, ShownCapability, ToolSpec, Toolset};
+use crate::domain::{
+    CapabilityVersion, Effect, Finding, Outcome, Refusal, RowLoss, SharedSpec, ShownCapability, ToolSpec, Toolset,
+};
 use crate::governor::{Permit, Policy, Proposal};
 use crate::store::{Catalogue, Lease, StoreError, TodoChanges, Unit};
 
@@ -187,6 +189,8 @@ pub struct Doing<'a> {
     pub proposal: &'a Proposal,
     /// True if a person was told that all lost rows can be put back.
     pub promised: bool,
+    /// The lost rows that a person was shown, if any: it may lose no more.
+    pub shown: &'a [RowLoss],
     /// The time at which it began.
     pub now: DateTime<Utc>,
 }

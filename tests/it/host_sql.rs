@@ -39,7 +39,7 @@ impl Held {
 }
 
 fn statement<'a>(statement: &'a [&'a str], params: &'a [Value], login: AgentLogin) -> AgentSql<'a> {
-    AgentSql { statements: statement, params, limits: RowLimits::default(), login, promised: false }
+    AgentSql { statements: statement, params, limits: RowLimits::default(), login, promised: false, shown: &[] }
 }
 
 fn told(answer: Result<String, String>) -> Value {

@@ -28,13 +28,17 @@ async fn time_is_over(app: &TestApp, client: &mut Client, at: &str) -> Vec<Value
     frames
 }
 
-/// The same in the middle of a call, whose outcome says that its time was over.
-async fn call_is_cut(app: &TestApp, client: &mut Client, at: &str) {
+/// The same in the middle of a call, whose outcome says that its time was over. Returns its words.
+async fn call_is_cut(app: &TestApp, client: &mut Client, at: &str) -> String {
     let frames = time_is_over(app, client, at).await;
     let outcome = of_type(&frames, "tool_result");
     assert_eq!(outcome["ok"], false, "{at}");
-    assert!(outcome["result"].as_str().unwrap().starts_with("Not finished: the time of the turn was over"), "{at}: {outcome}");
+    let told = outcome["result"].as_str().unwrap().to_owned();
+    assert!(told.starts_with("Not finished: the time of the turn was over"), "{at}: {outcome}");
+    told
 }
+
+const WRITES: &str = "export default async function writes() { await host.sql('INSERT INTO slept VALUES (2)'); while (true); }";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_time_of_a_turn_cuts_whatever_it_is_doing() {
@@ -52,6 +56,7 @@ async fn the_time_of_a_turn_cuts_whatever_it_is_doing() {
     app.script([
         write("waits", &waits, json!({"http": {"hosts": [peer.host()]}})),
         write("spins", "export default function spins({ go }) { while (go === 'now'); return 1; }", json!({})),
+        write("writes", WRITES, json!({"sql": {"access": "write"}})),
         call("execute_sql", json!({"query": "CREATE TABLE slept (n int)"})),
         text("Written."),
     ]);
@@ -63,7 +68,8 @@ async fn the_time_of_a_turn_cuts_whatever_it_is_doing() {
     let running = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO slept%' AND state = 'active' AND datname = current_database()";
     client.until(|frame| frame["type"] == "tool_call").await;
     app.until(running, 1).await;
-    call_is_cut(&app, &mut client, "an SQL statement runs").await;
+    let told = call_is_cut(&app, &mut client, "an SQL statement runs").await;
+    assert!(told.contains("In this database nothing of it has happened."), "{told}");
     app.until(running, 0).await;
     assert_eq!(app.count("SELECT count(*) FROM agent.slept").await, 0);
 
@@ -78,6 +84,12 @@ async fn the_time_of_a_turn_cuts_whatever_it_is_doing() {
     };
     in_time("a capability at work", at_work).await;
     call_is_cut(&app, &mut client, "a capability computes").await;
+
+    app.script([call("writes", json!({}))]);
+    client.say("write and spin").await;
+    app.until("SELECT count(*) FROM agent.slept WHERE n = 2", 1).await;
+    let told = call_is_cut(&app, &mut client, "a capability computes after a statement").await;
+    assert!(told.contains("not taken back: operation 1 (sql). Nothing else of it has happened"), "{told}");
 
     app.script([call("waits", json!({}))]);
     client.say("wait").await;

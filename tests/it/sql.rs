@@ -57,6 +57,22 @@ async fn own_types_can_be_made_and_read() {
 }
 
 #[tokio::test]
+async fn a_type_that_the_driver_does_not_know_is_an_error_of_the_statement() {
+    let app = lawless().await;
+    let results = run(
+        &app,
+        &[
+            "SELECT '{[1,2),[4,5)}'::int4multirange AS days",
+            "SELECT '{[1,2),[4,5)}'::int4multirange::text AS days",
+            "SELECT 1 AS one",
+        ],
+    )
+    .await;
+    assert!(!results[0].0 && results[0].1.contains("cast it to text"), "{results:?}");
+    assert_eq!((&*results[1].1, &*results[2].1), (r#"[{"days":"{[1,2),[4,5)}"}]"#, r#"[{"one":1}]"#));
+}
+
+#[tokio::test]
 async fn changes_are_counted_and_kept() {
     let app = lawless().await;
     let results = run(

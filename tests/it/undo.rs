@@ -25,7 +25,7 @@ async fn rows(app: &TestApp, tables: &[&str]) -> Vec<String> {
     rows
 }
 
-async fn made(app: &TestApp, statements: &[&str]) {
+pub async fn made(app: &TestApp, statements: &[&str]) {
     for (result, statement) in run(app, statements).await.iter().zip(statements) {
         assert!(result.0, "{statement}: {}", result.1);
     }
@@ -53,14 +53,14 @@ async fn ran(app: &TestApp, client: &mut Client, query: &str) -> Value {
 }
 
 /// The agent tries this. Returns the question to the person.
-async fn asked(app: &TestApp, client: &mut Client, query: &str) -> Value {
+pub async fn asked(app: &TestApp, client: &mut Client, query: &str) -> Value {
     let frames = tried(app, client, query).await;
     let last = frames.last().unwrap();
     assert_eq!((&last["type"], &last["state"]), (&json!("approval"), &json!("pending")), "{query}: {frames:#?}");
     last.clone()
 }
 
-async fn decided(client: &mut Client, asking: &Value, decision: &str) -> Vec<Value> {
+pub async fn decided(client: &mut Client, asking: &Value, decision: &str) -> Vec<Value> {
     client.send(json!({ "type": decision, "approval": asking["id"] })).await;
     client.until(|frame| frame["type"] == "turn" && frame["state"] == "completed").await
 }
@@ -69,7 +69,7 @@ async fn undo(app: &TestApp, call: &Value) -> (u16, Value) {
     ask(app, Method::POST, &format!("/api/calls/{call}/undo"), Some(json!({}))).await
 }
 
-fn words(asking: &Value) -> String {
+pub fn words(asking: &Value) -> String {
     asking["what"].to_string()
 }
 
@@ -438,6 +438,7 @@ async fn triggers_that_are_switched_off_and_on_again_hide_nothing() {
             limits: RowLimits::default(),
             login: AgentLogin::Tables,
             promised: false,
+            shown: &[],
         };
         held.store.run_agent_sql(&held.lease, &held.permit, "execute_sql", sql, now).await.unwrap()
     };

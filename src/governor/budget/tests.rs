@@ -63,13 +63,16 @@ fn the_person_is_told_which_limit_it_was_and_how_to_raise_it() {
     assert_eq!(
         told(Scope::Turn, What::ToolCalls, 60, 60),
         "this turn has made 60 tool calls; the limit is 60. To raise it, change the budget `turn.tool_calls` of this profile in the \
-             settings"
+             settings (“One turn”, “Calls of tools”)"
     );
     assert_eq!(
         told(Scope::Day, What::Money, 1_500_000, 1_512_345),
         "today all conversations together have cost $1.51; the limit is $1.50. To raise it, change the budget `day.money_micros` of \
-             this profile in the settings, or wait until midnight UTC"
+             this profile in the settings (“All conversations in a day”, “Dollars”), or wait until midnight UTC"
     );
+    assert!(told(Scope::Turn, What::Money, 100, 1_500).starts_with("this turn has cost $0.0015; the limit is $0.0001."));
+    assert!(told(Scope::Turn, What::Money, 500_000, 1_000_000).starts_with("this turn has cost $1.00; the limit is $0.50."));
+    assert!(told(Scope::Turn, What::Steps, 1, 1).starts_with("this turn has made 1 model request; the limit is 1."));
     assert!(told(Scope::Conversation, What::InputTokens, 5, 9).starts_with("this conversation has had models read 9 tokens;"));
 }
 

@@ -32,7 +32,8 @@ fn judged(mode: Mode, effects: &[Effect], rule: Option<Rule>, opinion: Option<Op
     let rules = rule.map(|rule| (tool.clone(), rule)).into_iter().collect();
     let policy = Policy { mode, governor: false, rules, tools: Toolset::Builder };
     let effects = effects.iter().copied().collect();
-    let proposal = Proposal { call: ToolCallId(1), tool, arguments: json!({}), effects, version: None };
+    let (call, arguments) = (ToolCallId(1), json!({}));
+    let proposal = Proposal { call, tool, arguments, effects, version: None, losses: Vec::new() };
     judge(&policy, &proposal, opinion)
 }
 

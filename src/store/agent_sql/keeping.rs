@@ -9,7 +9,7 @@ use sqlx::PgConnection;
 use super::Failure;
 use super::seam::AgentLogin;
 use super::told::{describe, ended_transaction, is_code, refusal};
-use crate::domain::{Effect, Finding, ToolCallId};
+use crate::domain::{CountedLosses, Effect, Finding, RowLoss, ToolCallId};
 use crate::store::undo::loses;
 use crate::store::{Lease, Store, StoreError};
 
@@ -18,6 +18,8 @@ const UNASKED_ROWS: i64 = 1000;
 /// More rows than this are not kept, even if a person approved: keeping them would take longer than
 /// a statement may.
 const MOST_ROWS: i64 = 50_000;
+/// The first sentence of a question about a statement that was approved.
+const MORE: &str = "By now it would lose more than was shown, or rows of another table:";
 /// How many tables get a sentence.
 const TABLES: usize = 10;
 
@@ -28,6 +30,8 @@ pub(super) struct Keeping<'a> {
     pub(super) login: AgentLogin,
     /// True if a person was told that all of it can be put back.
     pub(super) promised: bool,
+    /// The lost rows that a person was shown, if any: it may lose no more.
+    pub(super) shown: &'a [RowLoss],
     /// The id of the transaction.
     pub(super) transaction: &'a str,
     /// The server's counts before it, as `shared.rows_changed` says them.
@@ -96,6 +100,7 @@ impl Keeping<'_> {
         let settled: Settled =
             serde_json::from_str(&settled).map_err(|error| Failure::Store(StoreError::Unreadable(error.to_string())))?;
         match self.login {
+            AgentLogin::Full if !settled.is_within(self.shown) => Ok(Some(settled.as_question(Some(MORE)))),
             AgentLogin::Full if self.promised && !settled.is_kept() => Err(Failure::Statement(refusal(
                 "it was approved as something that can be undone, and what it loses now cannot be kept. Nothing of it was done.",
             ))),
@@ -137,7 +142,19 @@ impl Settled {
         if !many && !all && self.is_kept() {
             return None;
         }
-        let mut why: Vec<_> = self.tables.iter().take(TABLES).map(Lost::in_words).collect();
+        Some(self.as_question(None))
+    }
+
+    /// True if it is no more than a person was shown. A person who was shown no count said yes to
+    /// the statement as it is written.
+    fn is_within(&self, shown: &[RowLoss]) -> bool {
+        shown.is_empty() || self.tables.iter().all(|table| table.loss().is_within(shown))
+    }
+
+    /// The question to a person about it, with a sentence before the others.
+    fn as_question(&self, first: Option<&str>) -> Finding {
+        let words = self.tables.iter().take(TABLES).map(Lost::in_words);
+        let mut why: Vec<_> = first.map(str::to_owned).into_iter().chain(words).collect();
         if self.tables.len() > TABLES {
             why.push(format!("It changes rows of {} more tables.", self.tables.len() - TABLES));
         }
@@ -159,7 +176,8 @@ impl Settled {
             None => (false, "It cannot be undone: what it loses was not seen row by row.".to_owned()),
         };
         why.push(told);
-        Some(Finding { effects: [Effect::Delete].into(), why, kept })
+        let lost = CountedLosses { tables: self.tables.iter().map(Lost::loss).collect(), why };
+        Finding { effects: [Effect::Delete].into(), why: Vec::new(), kept, lost: Some(lost) }
     }
 
     /// The bytes that keeping all of it takes. If only the first rows were kept, twice the bytes
@@ -177,6 +195,10 @@ impl Settled {
 }
 
 impl Lost {
+    fn loss(&self) -> RowLoss {
+        RowLoss { table: self.name.clone(), deleted: self.deleted, overwritten: self.overwritten }
+    }
+
     fn rows(&self) -> i64 {
         self.deleted + self.overwritten
     }

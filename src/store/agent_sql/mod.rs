@@ -28,8 +28,8 @@ use self::transaction::{Seal, StatementTerms};
 use super::transition::Doubt;
 use super::{CallEnd, Earlier, Judgement, Lease, NewOperation, Store, StoreError, word};
 use crate::domain::{
-    ApprovalId, CallAccount, CallState, Finding, Machine, OperationState, Outcome, Refusal, RefusalCode, ToolCallId, TurnInput,
-    TurnState,
+    ApprovalId, CallAccount, CallState, Finding, Machine, OperationState, Outcome, Refusal, RefusalCode, RowLoss, ToolCallId,
+    TurnInput, TurnState,
 };
 use crate::facts::EventRecord;
 use crate::governor::Permit;
@@ -52,6 +52,8 @@ pub struct AgentSql<'a> {
     /// True if a person was told that all their losses can be put back: if they cannot, nothing is
     /// done.
     pub promised: bool,
+    /// The lost rows that a person was shown, if any. If they would lose more, it is a question again.
+    pub shown: &'a [RowLoss],
 }
 
 /// The reason why a statement has no outcome.
@@ -129,7 +131,8 @@ impl Store {
         let failed = match statement::read(sql.statements, sql.params, sql.limits) {
             Err(refusal) => refusal,
             Ok(statements) => {
-                let terms = StatementTerms { seal: Seal::Call(&end), login: sql.login, promised: sql.promised, begun };
+                let AgentSql { login, promised, shown, .. } = sql;
+                let terms = StatementTerms { seal: Seal::Call(&end), login, promised, shown, begun };
                 match self.run_sealed(lease, &statements, terms, now).await? {
                     StatementsEnd::Asks(finding) => return Ok(SqlEnd::Asks(finding)),
                     StatementsEnd::Done(result, committed) => {
@@ -258,7 +261,7 @@ impl Store {
         let failed = match Statement::new(text, params, ResultRoom::Whole(WHOLE)) {
             Err(refusal) => refusal,
             Ok(statement) => {
-                let terms = StatementTerms { seal, login, promised: false, begun: Instant::now() };
+                let terms = StatementTerms { seal, login, promised: false, shown: &[], begun: Instant::now() };
                 match self.run_sealed(lease, &[statement], terms, now).await? {
                     StatementsEnd::Done(answer, committed) => {
                         if let Some(Committed { ended, account: _, doubt }) = committed {

@@ -35,7 +35,7 @@ pub(super) fn refusal(message: impl Into<String>) -> Refusal {
 
 /// The refusal for a capability: its call cannot wait for a person in the middle.
 pub(super) fn cannot_ask(finding: &Finding) -> Refusal {
-    let why = finding.why.join(" ");
+    let why = finding.sentences().map(String::as_str).collect::<Vec<_>>().join(" ");
     refusal(format!(
         "{why} A person has to decide about this, and a capability cannot wait for that: let the agent call `{EXECUTE_SQL}` itself. Nothing \
          of this statement was kept."
@@ -78,6 +78,9 @@ pub(in crate::store) fn is_code(error: &sqlx::Error, code: &str) -> bool {
     error.as_database_error().and_then(|error| error.code()).as_deref() == Some(code)
 }
 
+/// The words for a type that the database driver does not know, as those of multiranges.
+const UNREADABLE_TYPE: &str = "a column or a parameter of this statement has a type that cannot be read here, such as a multirange; cast it to text: SELECT c::text";
+
 /// Postgres' error as a refusal: message, code, position, detail and hint, and for a lack of
 /// rights, what the agent may do. `before`: the number of our characters before the statement.
 pub(super) fn describe(error: sqlx::Error, statement: &str, before: usize) -> Failure {
@@ -86,6 +89,9 @@ pub(super) fn describe(error: sqlx::Error, statement: &str, before: usize) -> Fa
             // The connection broke, so nothing of the transaction was kept. Recording this will
             // show whether the server is there.
             sqlx::Error::Io(_) | sqlx::Error::Protocol(_) => Failure::Cut,
+            sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) | sqlx::Error::TypeNotFound { .. } => {
+                Failure::Statement(Refusal::new(RefusalCode::SqlError, UNREADABLE_TYPE))
+            }
             other => Failure::Store(StoreError::Database(other)),
         };
     };
@@ -135,9 +141,10 @@ fn own_hint(error: &PgDatabaseError) -> Option<String> {
             };
             Some(format!("{instead}Make tables of your own; they go into the schema `agent`."))
         }
-        "42601" if about.contains("multiple commands") => Some(
-            "Nothing was run. Where these statements begin and end could not be read: give each in a call of its own.".to_owned(),
-        ),
+        "42601" if about.contains("multiple commands") => Some(format!(
+            "Nothing was run. host.sql takes one statement in a call, and {EXECUTE_SQL} several only if it can read the end of each: give \
+             each in a call of its own."
+        )),
         "42601" if about.contains("wrong number of parameters") => Some("Give one parameter for each $1, $2, …".to_owned()),
         "42P02" => Some(
             "$1, $2, … stand for parameters; they can be used where a value can, in statements that read or change rows."

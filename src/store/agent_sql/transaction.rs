@@ -13,7 +13,7 @@ use super::seam::AgentLogin;
 use super::statement::{Statement, StatementResult};
 use super::told::{busy, describe, ended_transaction, is_code, too_much};
 use super::{Committed, Failure, Sealed, written};
-use crate::domain::{CallAccount, Finding, MOST_RESULT, ShownColumn, ToolCallId};
+use crate::domain::{CallAccount, Finding, MOST_RESULT, RowLoss, ShownColumn, ToolCallId};
 use crate::failpoint::{self, Point};
 use crate::postgres::logins::session;
 use crate::store::connections::Connections;
@@ -37,6 +37,8 @@ pub(super) struct StatementTerms<'a> {
     pub(super) login: AgentLogin,
     /// A person was told that all that is lost can be put back.
     pub(super) promised: bool,
+    /// The lost rows that a person was shown, if any.
+    pub(super) shown: &'a [RowLoss],
     /// The moment at which they began.
     pub(super) begun: Instant,
 }
@@ -64,14 +66,15 @@ impl Store {
         &self,
         lease: &Lease,
         statements: &[Statement<'_>],
-        StatementTerms { seal, login, promised, begun }: StatementTerms<'_>,
+        StatementTerms { seal, login, promised, shown, begun }: StatementTerms<'_>,
         now: DateTime<Utc>,
     ) -> Result<Sealed, Failure> {
         let Begun { mut running, transaction, before, rows } = self.begin_as(login, &seal).await?;
         let connection = running.connection.as_mut().expect("it was just put there");
 
         let losing = seal.call().filter(|_| login != AgentLogin::Reader);
-        let keeping = losing.map(|call| Keeping { lease, call, login, promised, transaction: &transaction, before: &rows });
+        let keeping =
+            losing.map(|call| Keeping { lease, call, login, promised, shown, transaction: &transaction, before: &rows });
         if let Some(keeping) = &keeping {
             keeping.begin(self, connection).await?;
         }

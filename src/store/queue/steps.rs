@@ -7,8 +7,8 @@ use sqlx::{PgExecutor, query, query_as, query_scalar};
 use super::turns::TurnEnd;
 use super::writing::Unfinished;
 use crate::domain::{
-    CallAccount, CallAction, CallInput, CallRequest, CallState, ConversationId, Machine, Outcome, Rate, StepId, ToolCallId,
-    TurnId, TurnInput, TurnState, Usage,
+    CallAccount, CallAction, CallInput, CallRequest, CallState, ConversationId, Machine, OperationState, Outcome, Rate, StepId,
+    ToolCallId, TurnId, TurnInput, TurnState, Usage,
 };
 use crate::facts::{Event, EventRecord, STOPPED, StepAnswered, ToolCallEnded, ToolCallProposed, TurnEnded};
 use crate::store::agent_sql::is_code;
@@ -307,7 +307,8 @@ fn closed<'a>(step: &NewStep<'a>, aborts: bool) -> TurnEnd<'a> {
 
 impl Store {
     /// Ends a turn in the middle of its work, with words of the controller's own. Its first open
-    /// call fails with the words `cut`, and answers that broke off are counted.
+    /// call fails with the words `cut` and what its ledger says, and answers that broke off are
+    /// counted.
     ///
     /// # Errors
     /// As for [`Store::close_turn`].
@@ -394,10 +395,10 @@ impl Unit {
         Ok(asked_for(self.take(rows, conversation)?))
     }
 
-    /// Ends every call without an outcome: it was not run, or was cut in the middle. Its effects in
-    /// this database cannot have happened, since effect and outcome commit together; the list of
-    /// its operations has those elsewhere. `first` is said of the first such call, if anything is
-    /// known of it.
+    /// Ends every call without an outcome: it was not run, or was cut in the middle. Its own effects
+    /// in this database cannot have happened, since effect and outcome commit together; the ledger
+    /// has all others. `first` is said of the first such call, if anything is known of it, and what
+    /// the ledger says.
     pub(super) async fn cut_calls(
         &mut self,
         conversation: ConversationId,
@@ -430,13 +431,17 @@ impl Unit {
                     }
                 }
             }
-            let told = first.filter(|_| place == 0).unwrap_or(if row.begun { CUT } else { NOT_RUN });
+            let told = match first.filter(|_| place == 0) {
+                Some(first) => format!("{first} {}", self.ledger_in_words(row.tool_call_id).await?),
+                None if row.begun => CUT.to_owned(),
+                None => NOT_RUN.to_owned(),
+            };
             query!(
                 "INSERT INTO messages (conversation_id, turn_id, role, content, tool_call_id, created_at)
                  VALUES ($1, $2, 'tool', $3, $4, $5)",
                 conversation.0,
                 turn.0,
-                told,
+                told.as_str(),
                 row.tool_call_id,
                 self.now
             )
@@ -455,5 +460,24 @@ impl Unit {
             self.append(conversation, ended.into()).await?;
         }
         Ok(())
+    }
+
+    /// The outcome of a call that was cut, as its operations have it.
+    async fn ledger_in_words(&mut self, call: i64) -> Result<String, StoreError> {
+        const OPERATIONS: &str = "SELECT ordinal, kind, state FROM operations WHERE tool_call_id = $1 ORDER BY ordinal";
+        let operations: Vec<(i32, String, String)> = query_as(OPERATIONS).bind(call).fetch_all(&mut *self.tx).await?;
+        let named = |wanted: &str| {
+            let those = operations.iter().filter(|(_, _, state)| state == wanted);
+            those.map(|(ordinal, kind, _)| format!("operation {ordinal} ({kind})")).collect::<Vec<_>>().join(", ")
+        };
+        let (done, unknown) = (named(OperationState::Done.as_str()), named(OperationState::Unknown.as_str()));
+        let mut told = match done.as_str() {
+            "" => "In this database nothing of it has happened.".to_owned(),
+            done => format!("Done before that, and not taken back: {done}. Nothing else of it has happened in this database."),
+        };
+        if !unknown.is_empty() {
+            told += &format!(" Nobody knows whether this happened: {unknown}.");
+        }
+        Ok(told + " What it sent elsewhere may have arrived: look before it is done again.")
     }
 }

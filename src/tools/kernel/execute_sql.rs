@@ -67,11 +67,12 @@ impl Act for Statements {
 
     fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
         async move {
-            let Doing { lease, permit, proposal, promised, now, .. } = doing;
+            let Doing { lease, permit, proposal, promised, shown, now, .. } = doing;
             // Postgres allows the effects that the law judged, and nothing else.
             let login = AgentLogin::of(&proposal.effects);
             let statements = sql::statements(&self.query);
-            let sql = AgentSql { statements: &statements, params: &self.params, limits: RowLimits::default(), login, promised };
+            let (params, limits) = (&self.params, RowLimits::default());
+            let sql = AgentSql { statements: &statements, params, limits, login, promised, shown };
             Ok(match doing.kit().store.run_agent_sql(lease, permit, &proposal.tool, sql, now).await? {
                 SqlEnd::Outcome(_) => Executed::Recorded,
                 SqlEnd::Asks(finding) => Executed::Found(finding),

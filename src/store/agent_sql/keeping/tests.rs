@@ -17,7 +17,7 @@ fn lost(deleted: i64, overwritten: i64) -> Lost {
 
 fn asks(room: i64, table: Lost) -> Option<Vec<String>> {
     let fits = table.bytes <= room;
-    Settled { fits, room, tables: vec![table] }.finding().map(|finding| finding.why)
+    Settled { fits, room, tables: vec![table] }.finding().map(|finding| finding.sentences().cloned().collect())
 }
 
 #[test]

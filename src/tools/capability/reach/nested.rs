@@ -30,7 +30,7 @@ impl Reaching {
             Err(tool::ToolError::Refused(refusal)) => return Err(OperationError::Refused(refusal.for_model())),
             Err(tool::ToolError::Store(error)) => return Err(error.into()),
         };
-        let proposal = Proposal { call: permit.call(), tool: name, arguments: params, effects, version };
+        let proposal = Proposal { call: permit.call(), tool: name, arguments: params, effects, version, losses: Vec::new() };
         let permit = match governor::authorize(policy, &proposal, Evidence::default()) {
             Verdict::Allow(permit) => Arc::new(permit),
             Verdict::Deny(why) => return Err(OperationError::Refused(why.for_model())),
@@ -74,7 +74,8 @@ impl Reaching {
         let operation = changes.then(|| entry.of(&permit));
         let ended = |outcome: &Outcome| if outcome.ok { OperationState::Done } else { OperationState::Failed };
         let now = tools.kit.clock.now();
-        let outcome = match act.execute(Doing { tools, policy, lease, permit: &permit, proposal, promised: false, now }).await? {
+        let doing = Doing { tools, policy, lease, permit: &permit, proposal, promised: false, shown: &[], now };
+        let outcome = match act.execute(doing).await? {
             Executed::Within(mut unit, outcome) => {
                 if let Some(operation) = &operation {
                     unit.end_operation(lease, operation, ended(&outcome), Some(&outcome.result)).await?;
