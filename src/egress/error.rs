@@ -1,4 +1,5 @@
-//! Why a request was not made, or has no response. The sentences are for the model that wrote the request.
+//! Why a request was not made, or has no response. Each problem has a sentence for the model that wrote the request, and one for a person whose own
+//! settings led to it: a model can ask for a grant, or for less, and a person cannot.
 
 use std::io;
 use std::time::Duration;
@@ -27,8 +28,14 @@ impl EgressError {
     pub fn problem(&self) -> &Problem {
         &self.problem
     }
+
+    /// The sentence for a person.
+    pub fn for_person(&self) -> String {
+        self.problem.for_person()
+    }
 }
 
+/// The sentence for a model.
 impl std::fmt::Display for EgressError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.problem.fmt(f)
@@ -41,7 +48,7 @@ impl std::error::Error for EgressError {
     }
 }
 
-/// The ways in which a request fails.
+/// The ways in which a request fails. Shown, each is a sentence for a model.
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
     /// The address cannot be used.
@@ -196,6 +203,35 @@ pub enum Problem {
 }
 
 impl Problem {
+    /// The sentence for a person, who set the request up and did not write it.
+    pub(super) fn for_person(&self) -> String {
+        match self {
+            Self::NotGranted { method, place, .. } => {
+                format!("It leads on to {method} {place}, which is not what was set up: set up the address that answers.")
+            }
+            Self::Part { host, .. } => format!("{host} sent only a part of its response."),
+            Self::ResponseTooLarge { host, most } => {
+                format!("The response of {host} is longer than {most} bytes and was not read.")
+            }
+            Self::Url { .. }
+            | Self::Method(_)
+            | Self::Header { .. }
+            | Self::RequestTooLarge { .. }
+            | Self::NotPublic { .. }
+            | Self::NoAddress { .. }
+            | Self::Lookup { .. }
+            | Self::Connect { .. }
+            | Self::Tls { .. }
+            | Self::NoRoots
+            | Self::Secret { .. }
+            | Self::Redirects(_)
+            | Self::BadRedirect { .. }
+            | Self::Packed { .. }
+            | Self::Slow(_)
+            | Self::Broken { .. } => self.to_string(),
+        }
+    }
+
     /// The problem without the values these scrubbers know.
     pub(super) fn without(mut self, scrubbers: &[Scrubber]) -> Self {
         let clean = |text: &mut String| {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::fact::{Fact, Reading, line};
 use super::rows::{Change, Table, fields, time};
+use crate::domain::operator::{Subject, Undelivered};
 use crate::domain::relay::{Delivery, Instance, InstanceProgress, RelayMessage};
 use crate::domain::{InstanceId, InstanceInput, InstanceState, RelayMessageId, TurnId};
 
@@ -163,12 +164,26 @@ pub struct DeliveryChanged {
     pub message: RelayMessageId,
     /// How far it is.
     pub delivery: Delivery,
+    /// The task, of a message about one of the operator's that did not arrive or may not have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<TurnId>,
+    /// The subject of such a message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<Subject>,
 }
 
 impl Fact for DeliveryChanged {
     fn read(&self, to: &mut Reading<'_>) {
-        let Self { message, delivery } = self;
-        to.rows(|_| [RELAY_MESSAGES.set(message, delivery_row(delivery))]).print(|| {
+        let Self { message, delivery, turn: _, about } = self;
+        let undelivered = || about.and_then(|about| Undelivered::of(about, delivery.state, delivery.reason.clone()));
+        to.rows(|_| [RELAY_MESSAGES.set(message, delivery_row(delivery))]);
+        to.log(|_| {
+            undelivered().map(|undelivered| {
+                let body = json!({ "message": message, "about": about, "state": delivery.state, "reason": delivery.reason });
+                line("message_undelivered", body, undelivered.to_string())
+            })
+        });
+        to.print(|| {
             let state = delivery.state.map(|state| state.to_string()).unwrap_or_default();
             (format!("message {message} is {state}"), delivery.reason.clone().unwrap_or_default())
         });

@@ -2,19 +2,23 @@
 
 use std::sync::Arc;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use hmac::{Hmac, KeyInit as _, Mac as _};
+use serde_json::Value;
 use sha2::Sha256;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::clock::Clock;
 use crate::domain::{HttpGrant, HttpRequest, Scheme};
 use crate::egress::Egress;
-use crate::store::{DueWebhook, Store, StoreError, WebhookEnd};
+use crate::store::{DueWebhook, Store, WebhookEnd};
 
 /// How soon to try again after the database did not answer.
 const RETRY_AFTER: TimeDelta = TimeDelta::seconds(5);
+/// So many webhooks are told at once, at most.
+const MOST_AT_ONCE: usize = 32;
 
 /// Tells webhooks. Cheap to clone.
 #[derive(Clone)]
@@ -30,13 +34,22 @@ impl Webhooks {
         Self { store, egress, clock }
     }
 
-    /// Tells until `shutdown`.
+    /// Tells until `shutdown`. Each webhook has its own turn, of one transition: a peer that does not answer holds up nobody but itself.
     pub async fn run(self, shutdown: CancellationToken) {
         let mut changes = self.store.signals().deliveries();
+        let (mut turns, mut busy) = (JoinSet::new(), Vec::new());
         loop {
             changes.mark_unchanged();
-            let next = match self.tell_due().await {
-                Ok(next) => next,
+            let room = MOST_AT_ONCE.saturating_sub(busy.len());
+            let next = match self.store.due_webhooks(&busy, room, self.clock.now()).await {
+                Ok((due, next)) => {
+                    for call in due {
+                        busy.push(call.webhook);
+                        turns.spawn(self.clone().turn(call));
+                    }
+                    // Without room, the end of a turn comes before anything that is due.
+                    next.filter(|_| busy.len() < MOST_AT_ONCE)
+                }
                 Err(error) => {
                     tracing::warn!(
                         error = &error as &dyn std::error::Error,
@@ -54,46 +67,46 @@ impl Webhooks {
             tokio::select! {
                 () = shutdown.cancelled() => return,
                 Ok(()) = changes.changed() => {}
+                Some(ended) = turns.join_next() => match ended {
+                    Ok(webhook) => busy.retain(|other| *other != webhook),
+                    Err(broken) => std::panic::resume_unwind(broken.into_panic()),
+                },
                 () = until => {}
             }
         }
     }
 
-    /// Tells all that is due; the time of the next.
-    async fn tell_due(&self) -> Result<Option<DateTime<Utc>>, StoreError> {
-        let (due, next) = self.store.due_webhooks(self.clock.now()).await?;
-        let more = !due.is_empty();
-        for webhook in due {
-            let end = match self.tell(&webhook).await {
-                Ok(_) => WebhookEnd::Told,
-                Err(why) => WebhookEnd::Failed(why),
-            };
-            self.store.end_webhook(webhook.call, &end).await?;
+    /// Tells a webhook of one transition; gives the webhook's number.
+    async fn turn(self, call: DueWebhook) -> i64 {
+        let end = match self.tell(call.webhook, &call.url, &call.body, call.key()).await {
+            Ok(_) => WebhookEnd::Told,
+            Err(why) => WebhookEnd::Failed(why),
+        };
+        if let Err(error) = self.store.end_webhook(call.call, &end).await {
+            // It is due again, and the peer knows its key.
+            tracing::warn!(error = &error as &dyn std::error::Error, "the end of a webhook's try could not be kept");
         }
-        if more { Ok(Some(self.clock.now())) } else { Ok(next) }
+        call.webhook
     }
 
     /// Tells one webhook once; gives the status of the peer's answer.
     ///
     /// # Errors
-    /// Why the peer does not have it, in words.
-    pub async fn tell(&self, webhook: &DueWebhook) -> Result<u16, String> {
-        let grant = webhook_grant(&webhook.url)?;
-        let body = webhook.body.to_string().into_bytes();
+    /// Why the peer does not have it, in words for a person.
+    pub async fn tell(&self, webhook: i64, url: &str, body: &Value, key: String) -> Result<u16, String> {
+        let grant = webhook_grant(url)?;
+        let body = body.to_string().into_bytes();
         let request = HttpRequest {
             method: "POST".to_owned(),
-            url: webhook.url.clone(),
+            url: url.to_owned(),
             headers: vec![
                 ("Content-Type".to_owned(), "application/json".to_owned()),
-                (
-                    "X-Relay-Signature".to_owned(),
-                    format!("sha256={}", signature(&self.store.webhook_key(webhook.webhook), &body)),
-                ),
+                ("X-Relay-Signature".to_owned(), format!("sha256={}", signature(&self.store.webhook_key(webhook), &body))),
             ],
             body: Some(body),
-            idempotency_key: Some(format!("relay-webhook-{}-{}", webhook.webhook, webhook.call)),
+            idempotency_key: Some(key),
         };
-        let answer = self.egress.tell(request, &[grant].into()).await.map_err(|error| error.to_string())?;
+        let answer = self.egress.tell(request, &[grant].into()).await.map_err(|error| error.for_person())?;
         if (200..300).contains(&answer.status) { Ok(answer.status) } else { Err(format!("the peer answered {}", answer.status)) }
     }
 }

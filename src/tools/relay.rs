@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::kit::Kit;
 use super::tool::{Act, CallCard, Doing, Executed, FoundTool, Prepared, Preparing, Source, Tool, ToolError, at_once, read, spec};
 use crate::domain::relay::{ContactAddress, Instance, MOST_TEXT_OUT, RelayMessage, SaidBy, plain_text};
-use crate::domain::{DEFAULT_PROFILE, Effect, InstanceId, Outcome, RELAY, Refusal, Rule, SharedSpec, ToolSpec};
+use crate::domain::{DEFAULT_PROFILE, Effect, InstanceId, InstanceState, Outcome, RELAY, Refusal, Rule, SharedSpec, ToolSpec};
 use crate::store::{Catalogue, CountedInstance, InstanceFilter, NewInstance, RelayError, StoreError};
 
 const DESCRIPTION: &str = "Have a sealed agent talk with a person outside, by messages. create: objective, contact (like +491701234567), todos. list; \
@@ -56,7 +56,7 @@ struct RelayOrder {
 /// An order that can be carried out.
 enum Ordered {
     Create(Box<NewInstance>),
-    List,
+    List(Option<ContactAddress>),
     Of(Action, InstanceId),
     Send(InstanceId, String),
 }
@@ -107,10 +107,10 @@ fn ordered(order: RelayOrder, channel: &'static str) -> Result<Ordered, Refusal>
         let fits = !given.is_empty() && given.chars().count() <= most;
         fits.then_some(given).ok_or_else(|| Refusal::arguments(format!("`{name}` has 1 to {most} characters")))
     };
+    let address = |written: &str| ContactAddress::read(written).map_err(|why| Refusal::arguments(format!("`contact`: {why}")));
     Ok(match action {
         Action::Create => {
-            let contact = ContactAddress::read(&contact.unwrap_or_default())
-                .map_err(|why| Refusal::arguments(format!("`contact`: {why}")))?;
+            let contact = address(contact.as_deref().unwrap_or_default())?;
             let objective = words(objective, "objective", 4_000)?;
             if todos.len() > 50 {
                 return Err(Refusal::arguments("`todos` are 50 at most"));
@@ -129,7 +129,10 @@ fn ordered(order: RelayOrder, channel: &'static str) -> Result<Ordered, Refusal>
                 key,
             }))
         }
-        Action::List => Ordered::List,
+        Action::List => {
+            let contact = contact.as_deref().filter(|written| !written.trim().is_empty());
+            Ordered::List(contact.map(address).transpose()?)
+        }
         Action::Send => Ordered::Send(id()?, words(text, "text", MOST_TEXT_OUT)?),
         Action::Get | Action::Transcript | Action::Pause | Action::Resume | Action::Cancel => Ordered::Of(action, id()?),
     })
@@ -139,7 +142,7 @@ impl Ordered {
     fn effect(&self) -> Effect {
         match self {
             Self::Create(_) | Self::Send(..) => Effect::Send,
-            Self::List | Self::Of(Action::Get | Action::Transcript, _) => Effect::Read,
+            Self::List(_) | Self::Of(Action::Get | Action::Transcript, _) => Effect::Read,
             Self::Of(..) => Effect::Write,
         }
     }
@@ -153,8 +156,9 @@ impl Ordered {
                 let (instance, _) = store.make_instance(NewInstance { key: Some(key), ..*new }, now).await?;
                 Ok(shown(&instance))
             }
-            Self::List => {
-                let found = store.relay_instances(&InstanceFilter { limit: MOST, ..InstanceFilter::default() }).await?;
+            Self::List(contact) => {
+                let contact = contact.map(String::from);
+                let found = store.relay_instances(&InstanceFilter { contact, limit: MOST, ..InstanceFilter::default() }).await?;
                 Ok(found.iter().map(|CountedInstance { instance, .. }| shown(instance)).collect())
             }
             Self::Send(id, text) => {
@@ -175,12 +179,17 @@ impl Ordered {
     }
 }
 
-/// An instance for a model. Its reason may be words about the contact's.
+/// An instance for a model. The reason of one that failed or was given up is the house's; any other may be words about the contact's.
 fn shown(instance: &Instance) -> Value {
     let progress = &instance.progress;
+    let by_house = [InstanceState::Failed, InstanceState::Abandoned].contains(&progress.state);
+    let reason = progress.reason.as_deref().map(plain_text).map(|reason| match by_house {
+        true => json!(reason),
+        false => json!({ "untrusted": true, "said_by": "agent", "text": reason }),
+    });
     json!({
         "id": instance.id, "state": progress.state, "contact": instance.contact, "objective": instance.objective, "todos": progress.todos,
-        "reason": progress.reason.as_ref().map(|reason| json!({ "untrusted": true, "said_by": "agent", "text": plain_text(reason) })),
+        "reason": reason,
     })
 }
 
@@ -201,7 +210,8 @@ impl Act for Ordered {
                 format!("What it is to reach: {}", new.objective),
             ],
             Self::Send(id, text) => vec![format!("Says to the contact of instance {id}: {text}")],
-            Self::List => vec!["Lists the conversations with contacts.".to_owned()],
+            Self::List(None) => vec!["Lists the conversations with contacts.".to_owned()],
+            Self::List(Some(contact)) => vec![format!("Lists the conversations with {contact}.")],
             Self::Of(action, id) => vec![format!("Does `{}` with instance {id}.", format!("{action:?}").to_lowercase())],
         };
         at_once(Ok(CallCard::of(what)))

@@ -1,6 +1,7 @@
 // The line to say something as the agent. What was typed stays if it could not be sent, and is sent again under the same key.
 
 import { h } from "../core/dom.js";
+import { draftOf } from "../core/drafts.js";
 import { button } from "../ui/button.js";
 import { field } from "../ui/forms.js";
 import { noSend } from "./rows.js";
@@ -9,12 +10,16 @@ import { relay as said } from "./words.js";
 /** The most that a message holds. */
 const MOST = 4096;
 
-/** The part: `{ node, show(instance) }`. */
-export function takeOver({ api, id, announce, changed }) {
+/** The part: `{ node, show(instance) }`. What is begun in it is kept in `storage`. */
+export function takeOver({ api, id, storage, announce, changed }) {
   const text = h("textarea", { class: "input", rows: 3, dir: "auto", maxlength: MOST, "data-testid": "relay-text" });
   const { node: labelled, wrong } = field(said.take, text, said.takeHelp);
   // The same words sent again after a failure are the same message.
   const sent = { text: undefined, key: undefined };
+  const draft = draftOf(storage, `relay.${id}`);
+  const keep = () => draft.keep(text.value, sent.text ?? "", sent.key ?? "");
+  [text.value = "", sent.text, sent.key] = draft.texts();
+  text.addEventListener("input", keep);
   const send = async () => {
     const words = text.value.trim();
     if (words === "") {
@@ -22,11 +27,13 @@ export function takeOver({ api, id, announce, changed }) {
       return;
     }
     if (sent.text !== words) Object.assign(sent, { text: words, key: crypto.randomUUID() });
+    keep();
     wrong(undefined);
     try {
       await api.relaySend(id, words, sent.key);
       text.value = "";
       sent.text = undefined;
+      draft.sent();
       announce(said.sent);
     } catch (error) {
       wrong(error.message);

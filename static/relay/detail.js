@@ -16,14 +16,14 @@ import { relay as said } from "./words.js";
 const PAGE = 500;
 
 /** The detail: `{ node, open(id), load(), close() }`. */
-export function instanceDetail({ api, signal, announce, setTitle }) {
+export function instanceDetail({ api, storage, signal, announce, setTitle }) {
   const node = h("div", { class: "relay-detail", "data-testid": "relay-detail" });
   let shown;
 
   /** Shows an instance, from its beginning. */
   function open(id) {
     if (shown?.id === id) return load();
-    const parts = makeParts({ api, id, announce, changed: () => load() });
+    const parts = makeParts({ api, id, storage, announce, changed: () => load() });
     shown = { id, parts };
     node.replaceChildren(parts.problem, waitingFor(() => load()));
     return load();
@@ -65,7 +65,7 @@ async function transcriptOf(api, id) {
   return messages;
 }
 
-function makeParts({ api, id, announce, changed }) {
+function makeParts({ api, id, storage, announce, changed }) {
   const head = h("div", { class: "relay-head" });
   const about = h("dl", { class: "relay-about" });
   const todos = h("ul", { class: "relay-todos", "data-testid": "relay-todos" });
@@ -73,7 +73,7 @@ function makeParts({ api, id, announce, changed }) {
   const nothing = h("p", { class: "none" }, said.noTranscript);
   const noTodos = h("p", { class: "none" }, said.noTodos);
   const { line, say } = problemLine();
-  const compose = takeOver({ api, id, announce, changed });
+  const compose = takeOver({ api, id, storage, announce, changed });
   const problem = h("div", {});
   const node = h("div", {}, head, line, about, h("h2", {}, said.todos), noTodos, todos, h("h2", {}, said.transcript), nothing, messages, compose.node);
 

@@ -24,7 +24,7 @@ const ALL_MS = 30_000;
 let here;
 
 /** Puts Relay into `host`. */
-export async function mount(host, { session: given, go, announce, setTitle, setLead }) {
+export async function mount(host, { session: given, storage, go, announce, setTitle, setLead }) {
   const session = withRelay(given);
   await styles(import.meta.url, "../ui/entries.css", "../ui/bars.css", "../ui/code.css", "relay.css");
   const gone = new AbortController();
@@ -35,7 +35,7 @@ export async function mount(host, { session: given, go, announce, setTitle, setL
   const list = instanceList({ api, signal });
   const channels = channelsSection({ api, signal, announce, tell });
   const webhooks = webhooksSection({ api, signal, announce });
-  const detail = instanceDetail({ api, signal, announce, setTitle });
+  const detail = instanceDetail({ api, storage, signal, announce, setTitle });
   const overview = h("div", {}, list.node, channels.node, webhooks.node);
   const sheet = h("div", { class: "sheet wide", "data-testid": "relay" }, problem, overview, detail.node);
   host.append(sheet);

@@ -22,7 +22,8 @@ export class RelayMessage extends HTMLElement {
     this.setAttribute("role", "listitem");
     Object.assign(this.dataset, { message: id, by, delivery: delivery ?? "" });
     const head = h("div", { class: "relay-message-head" }, h("strong", {}, said.saidBy[by] ?? by), message.follow_up ? h("span", {}, said.followUp) : "", h("time", { datetime: message.at, title: localTime(message.at) }, shortTime(message.at)));
-    if (linked) head.append(h("a", { href: addressOf("relay", instance) }, said.unknownIn(instance)));
+    // A message without an instance is the operator's.
+    if (linked) head.append(instance === undefined ? h("a", { href: addressOf("operator") }, said.unknownOfOperator) : h("a", { href: addressOf("relay", instance) }, said.unknownIn(instance)));
     this.replaceChildren(
       head,
       h("p", { class: "relay-text", dir: "auto" }, exactNodes(text)),

@@ -119,6 +119,14 @@ test("a_contacts_words_are_text", { skip }, () =>
     await see("[data-message='34']", "follow-up");
   }));
 
+test("a_message_of_the_operator_is_named_as_such", { skip }, async () => {
+  await on("#operator", async ({ relay }) => {
+    relay.messages.set(undefined, [{ ...relay.messages.get(7)[2], id: 51, text: "Task 4 asks before it goes on." }]);
+    await browser.js(`location.hash = "#relay"`);
+    await see("[data-message='51'] a", "of the operator");
+  });
+});
+
 test("a_message_of_which_nobody_knows_is_resent_or_settled", { skip }, async () => {
   await on("#relay", async ({ relay }) => {
     await see("[data-testid=relay-unknown]", "the server ended while it was being sent");

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 /// How long anything here may take before the test fails instead of hanging.
 pub const PATIENCE: Duration = Duration::from_secs(300);
 /// A server that becomes ready, and ends in good order when it is asked to.
-pub const STEADY: &str = "trap 'exit 0' TERM\necho ready >\"$LEVEL3_READY_FILE\"\nwhile :; do sleep 0.05; done";
+pub const STEADY: &str = "trap 'exit 0' TERM\necho \"$LEVEL3_LISTEN\" >\"$LEVEL3_READY_FILE\"\nwhile :; do sleep 0.05; done";
 
 /// A folder of Relay with a stand-in for the server.
 pub struct Bench {

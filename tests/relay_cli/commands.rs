@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::answers::{Answers, instance, message};
-use crate::bench::{Bench, mode};
+use crate::bench::{Bench, STEADY, mode};
 
 #[test]
 fn create_prints_the_id_and_nothing_else() {
@@ -100,6 +100,7 @@ fn every_command_asks_what_the_document_says() {
 fn a_refusal_of_the_server_decides_the_exit_code() {
     let server = Answers::serve(|what| match what {
         what if what.contains("/instances/9") => (404, json!({"error": "there is no instance 9; the nearest is 7"})),
+        what if what.contains("/instances/8") => (401, json!({"error": "no token"})),
         what if what.contains("/pause") => (409, json!({"error": "instance 7 is COMPLETED; only open ones can be paused"})),
         _ => (400, json!({"error": "contact is `49`: expected an address like +491701234567"})),
     });
@@ -107,8 +108,28 @@ fn a_refusal_of_the_server_decides_the_exit_code() {
     assert_eq!(bench.refused(1, &["get", "9"]), "relay: there is no instance 9; the nearest is 7\n");
     assert_eq!(bench.refused(1, &["pause", "7"]), "relay: instance 7 is COMPLETED; only open ones can be paused\n");
     assert!(bench.refused(2, &["create", "--contact", "49", "--objective", "x"]).contains("like +491701234567"));
-    fs::write(bench.path("token"), "").unwrap();
-    assert!(bench.refused(1, &["get", "7"]).contains("does not take the token"));
+    assert!(bench.refused(1, &["get", "8"]).contains("does not take the token"));
+}
+
+#[test]
+fn a_template_that_is_broken_hides_no_other_and_can_be_removed() {
+    let bench = Bench::with(STEADY);
+    bench.done(&["templates", "add", "viewing", "--objective", "Ask {{ who }}"]);
+    for broken in ["{", "[]"] {
+        fs::write(bench.path("templates/broken.json"), broken).unwrap();
+        let listed = bench.done(&["templates", "list"]);
+        assert!(listed.contains("Ask {{ who }}") && listed.contains("cannot be read: "), "{listed}");
+        let listed: Value = serde_json::from_str(&bench.done(&["--json", "templates", "list"])).unwrap();
+        assert!(listed["templates"][0]["error"].is_string() && listed["templates"][1]["template"].is_object(), "{listed}");
+        assert_eq!(bench.done(&["templates", "remove", "broken"]), "Removed the template broken.\n");
+    }
+    assert!(bench.refused(1, &["templates", "remove", "broken"]).contains("the nearest is viewing"));
+}
+
+#[test]
+fn help_says_what_a_webhook_with_text_is_told() {
+    let help = Bench::with(STEADY).done(&["webhooks", "add", "--help"]);
+    assert!(help.contains("reason of each change") && !help.contains("contact's text"), "{help}");
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! Stories of `init`, `start` and `stop`.
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::answers::Answers;
+use crate::answers::{Answers, instance};
 use crate::bench::{Bench, Ran, STEADY, mode, until};
 
 #[test]
@@ -24,7 +24,7 @@ fn init_makes_a_closed_folder_and_keeps_what_is_there() {
     assert_eq!(fs::read_to_string(bench.path("token")).unwrap(), token);
     assert_eq!(
         (fs::read_to_string(bench.path("model-key")).unwrap().as_str(), mode(&bench.path("model-key"))),
-        ("canary-key\n", 0o600)
+        ("canary-key\nfor groq\n", 0o600)
     );
     let config = fs::read_to_string(bench.path("config.json")).unwrap();
     assert!(config.contains("groq") && !config.contains("canary"), "{config}");
@@ -40,6 +40,81 @@ fn init_makes_a_closed_folder_and_keeps_what_is_there() {
     assert!(consent.contains("needs your consent") && consent.contains("--consent"), "{consent}");
     let program = bench.refused(2, &["init", "--channel", "whatsapp", "--consent", "--whatsapp-program", "/nowhere"]);
     assert!(program.contains("there is no program /nowhere"), "{program}");
+}
+
+#[test]
+fn another_provider_gets_nothing_that_was_for_the_one_before() {
+    let bench = Bench::with(STEADY);
+    let keyed = |arguments: &[&str]| {
+        let mut child = bench.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(b"sk-canary\n").unwrap();
+        Ran::from(child.wait_with_output().unwrap())
+    };
+    let of_first = ["init", "--key", "--provider", "openai", "--model", "m1", "--base-url", "http://127.0.0.1:21306/v1"];
+    assert_eq!(keyed(&of_first).code, 0);
+    // The same provider, and another address.
+    let moved = bench.done(&["init", "--base-url", "http://127.0.0.1:21307/v1"]);
+    assert!(moved.contains("it was for openai at http://127.0.0.1:21306/v1: the key."), "{moved}");
+    assert!(!bench.path("model-key").exists());
+    assert_eq!(keyed(&of_first).code, 0);
+    let other = bench.done(&["init", "--provider", "ollama"]);
+    assert!(other.contains("the model m1, the address http://127.0.0.1:21306/v1, the key."), "{other}");
+    assert!(!bench.path("model-key").exists());
+    let config: Value = serde_json::from_slice(&fs::read(bench.path("config.json")).unwrap()).unwrap();
+    assert_eq!(config["model"], json!({"provider": "ollama", "name": null, "base_url": null}));
+    // Settings that a person has changed by hand move no key either.
+    assert_eq!(keyed(&of_first).code, 0);
+    let written = fs::read_to_string(bench.path("config.json")).unwrap().replace(":21306/", ":21307/");
+    fs::write(bench.path("config.json"), written).unwrap();
+    let refused = bench.refused(1, &["start"]);
+    assert!(refused.contains("was given for openai at http://127.0.0.1:21306/v1") && !refused.contains("canary"), "{refused}");
+    assert_eq!(bench.starts(), 0);
+}
+
+#[test]
+fn a_token_that_keeps_nobody_out_starts_no_daemon() {
+    let bench = Bench::with(STEADY);
+    for (token, said) in [("\n", "is empty and keeps nobody out"), ("a\n", "has fewer than 32 characters")] {
+        fs::write(bench.path("token"), token).unwrap();
+        assert!(bench.refused(1, &["start"]).contains(said), "{token:?}");
+    }
+    assert_eq!(bench.starts(), 0);
+    fs::write(bench.path("token"), "").unwrap();
+    bench.done(&["init"]);
+    bench.done(&["start"]);
+    bench.done(&["stop"]);
+}
+
+#[test]
+fn a_daemon_is_asked_at_its_own_address_and_not_at_the_one_of_later_settings() {
+    let (own, foreign) = (Answers::serve(|_| (200, instance(7, "ACTIVE"))), Answers::serve(|_| (200, json!({}))));
+    let bench = Bench::asking(&own.address);
+    assert!(bench.done(&["init", "--listen", &foreign.address]).contains("relay stop, then relay start"));
+    assert!(bench.done(&["get", "7"]).starts_with("Instance 7: ACTIVE"));
+    let again = bench.done(&["start"]);
+    assert!(again.contains(&own.address) && again.contains("relay stop, then relay start"), "{again}");
+    assert_eq!((own.asked().len(), foreign.asked()), (1, Vec::<String>::new()));
+}
+
+#[test]
+fn a_command_waits_for_a_server_that_is_on_its_way_back() {
+    let server = Answers::serve(|_| (200, instance(7, "ACTIVE")));
+    let bench = Bench::with(&format!(
+        "[ $n -eq 1 ] && {{ echo \"$LEVEL3_LISTEN\" >\"$LEVEL3_READY_FILE\"; exit 42; }}\n\
+         while [ ! -e \"$(dirname \"$0\")/go\" ]; do sleep 0.05; done\n{STEADY}"
+    ));
+    bench.done(&["init", "--listen", &server.address]);
+    bench.done(&["start"]);
+    until("the second start", || bench.starts() == 2);
+    let mut asking = bench.command(&["get", "7"]).spawn().unwrap();
+    let mut word = String::new();
+    BufReader::new(asking.stderr.take().unwrap()).read_line(&mut word).unwrap();
+    assert!(word.contains("its server is on its way back"), "{word}");
+    assert_eq!(server.asked(), Vec::<String>::new(), "nobody is asked before the server says where it is");
+    fs::write(bench.place.path().join("go"), "").unwrap();
+    let ran = Ran::from(asking.wait_with_output().unwrap());
+    assert!(ran.code == 0 && ran.out.starts_with("Instance 7: ACTIVE"), "{ran:?}");
+    bench.done(&["stop"]);
 }
 
 #[test]

@@ -21,11 +21,16 @@ fn script(path: &Path, body: &str) {
     fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
 }
 
-/// A folder of Relay whose server says that WhatsApp is online. `relay` lies in a folder of the test's own, so that it finds nothing of ours.
+/// A folder of Relay whose server says that WhatsApp is online.
 fn bench() -> (Answers, Bench) {
+    bench_that_says("online", Value::Null)
+}
+
+/// The same with another state. `relay` lies in a folder of the test's own, so that it finds nothing of ours.
+fn bench_that_says(state: &'static str, reason: Value) -> (Answers, Bench) {
     let used =
         json!({"minute": 0, "minute_limit": 20, "day": 0, "day_limit": 300, "first_contacts_day": 0, "first_contacts_limit": 10});
-    let channel = json!({"name": "whatsapp", "state": "online", "qr": null, "address": "+491711111111", "reason": null, "until": null,
+    let channel = json!({"name": "whatsapp", "state": state, "qr": null, "address": "+491711111111", "reason": reason, "until": null,
         "no_first_contacts": null, "used": used, "dropped": {}, "strangers": 0});
     let server = Answers::serve(move |_| (200, json!({"channels": [channel]})));
     let mut bench = Bench::with(STEADY);
@@ -66,6 +71,18 @@ fn the_program_beside_relay_gets_the_consent_and_is_linked() {
     fs::remove_file(folder.join("consent.json")).unwrap();
     assert!(bench.refused(1, &["init", "--channel", "whatsapp"]).contains("--consent"));
     bench.done(&["stop"]);
+}
+
+#[test]
+fn codes_that_ran_out_end_the_wait_for_a_phone() {
+    for reason in ["unscanned", "unscanned: nobody scanned a code"] {
+        let (_server, bench) = bench_that_says("logged_out", json!(reason));
+        script(&beside(&bench), PROGRAM);
+        let ended = bench.run(&["init", "--channel", "whatsapp", "--consent"]);
+        assert!(ended.code == 1 && ended.err.contains("nobody scanned any of the codes"), "{ended:?}");
+        assert!(ended.err.contains("relay stop, then relay init --channel whatsapp"), "{ended:?}");
+        bench.done(&["stop"]);
+    }
 }
 
 #[test]
@@ -124,7 +141,7 @@ fn a_pace_below_the_floor_needs_a_person_who_knows() {
     let bench = Bench::with(STEADY);
     let lax = bench.refused(2, &["init", "--pace", "channel_per_minute=60"]);
     assert!(lax.contains("`channel_per_minute` is 60, and 20 is what") && lax.contains("relay init --i-know"), "{lax}");
-    assert!(bench.refused(2, &["init", "--pace", "channel_per_minutes=6"]).contains("unknown field"));
+    assert!(bench.refused(2, &["init", "--pace", "channel_per_minutes=6"]).contains("is no setting of the pace"));
     assert!(bench.refused(2, &["init", "--pace", "fast"]).contains("like contact_gap_seconds=5"));
     bench.done(&["init", "--pace", "channel_per_day=100", "--pace", "quiet_from=20:00"]);
     assert_eq!(config(&bench)["pace"], json!({"channel_per_day": 100, "quiet_from": "20:00"}));

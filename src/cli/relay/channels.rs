@@ -48,6 +48,9 @@ pub(super) async fn loopback(ask: LoopbackCommand, client: &RelayClient, screen:
             if phone.said.messages.is_empty() {
                 screen.line(format!("The phone {address} holds nothing."))?;
             }
+            if let Some(waits) = &phone.said.waits {
+                screen.line(format!("A message to it waits: {}", waits.words()))?;
+            }
             for message in &phone.said.messages {
                 let who = if message.mine { "them" } else { "agent" };
                 screen.line(format!("{}  {who}", time(message.at)))?;

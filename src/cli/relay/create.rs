@@ -42,7 +42,8 @@ pub(super) async fn run(
 ) -> Result<(), RelayCliError> {
     let mut said = ask.said.into_template()?;
     if let Some(name) = &ask.template {
-        said = said.over(template::read(home, name)?.filled(name, &ask.variables)?);
+        let template = template::read(home, name)?.filled(name, &ask.variables, &said)?;
+        said = said.over(template);
     }
     let missing =
         || RelayCliError::Usage("objective is missing: say it, like --objective \"Arrange a viewing on Friday\"".into());

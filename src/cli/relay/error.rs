@@ -13,6 +13,11 @@ pub enum RelayCliError {
     /// The daemon does not run.
     #[error("the Relay daemon is not running; start it with: relay start")]
     NoDaemon,
+    /// The daemon runs, and its server was not ready in time.
+    #[error(
+        "the Relay daemon runs, and its server is not back yet; its log says more: {0}. Try again, or run: relay stop, then relay start"
+    )]
+    NotBack(PathBuf),
     /// There is no folder of Relay.
     #[error("Relay is not set up here: there is no folder {0}; set it up with: relay init")]
     NotSetUp(PathBuf),
@@ -56,7 +61,7 @@ impl RelayCliError {
     /// The exit code of the process: 1 refused, 2 wrong use, 3 no daemon.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::NoDaemon | Self::NotSetUp(_) | Self::NoServer(_) => 3,
+            Self::NoDaemon | Self::NotBack(_) | Self::NotSetUp(_) | Self::NoServer(_) => 3,
             Self::Usage(_) | Self::Asked(CliError::Usage(_) | CliError::Refused { status: 400, .. }) => 2,
             Self::Token(_) | Self::Refused(_) | Self::File { .. } | Self::Asked(_) | Self::Output(_) => 1,
         }

@@ -2,19 +2,38 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
+use std::net::SocketAddr;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use secrecy::SecretString;
+use url::Url;
 
 use super::RelayCliError;
-use super::settings::HomeConfig;
+use super::settings::{HomeConfig, HomeModel};
 use crate::clock::Random;
 use crate::config::RelayEnvironment;
 use crate::whole_file;
 
 /// The name of the folder.
 const NAME: &str = ".relay-agent";
+/// The daemon's token has at least so many characters; `init` makes 64.
+const SHORTEST_TOKEN: usize = 32;
+/// The rights that the token's file gives to others.
+const OF_OTHERS: u32 = 0o077;
+/// The beginning of the line below a key that names the place it was given for.
+const KEY_OF: &str = "for ";
+
+/// How far the daemon of a folder has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum DaemonReach {
+    /// None runs.
+    Gone,
+    /// It runs, and its server is on its way.
+    Coming,
+    /// Its server is ready at this address.
+    Ready(Url),
+}
 
 /// The folder, which may not exist yet.
 #[derive(Clone, Debug)]
@@ -77,7 +96,7 @@ impl RelayHome {
         self.path.join("daemon.pid")
     }
 
-    /// The file that the server writes once it is ready.
+    /// The file that the server writes once it is ready: its address. It is there only while that server runs.
     pub(super) fn ready_file(&self) -> PathBuf {
         self.path.join("daemon.ready")
     }
@@ -97,17 +116,57 @@ impl RelayHome {
         }
     }
 
-    /// The token.
-    pub(super) fn token(&self) -> Result<SecretString, RelayCliError> {
-        let text = fs::read_to_string(self.token_file()).map_err(RelayCliError::file(&self.token_file()))?;
-        Ok(SecretString::from(text.trim()))
+    /// The token, if it keeps others out. That of a level3 which `config.json` names is as its operator made it.
+    pub(super) fn token(&self, config: &HomeConfig) -> Result<SecretString, RelayCliError> {
+        let file = self.token_file();
+        let wrong = |why: String| Err(RelayCliError::Refused(format!("the token in {} {why}", file.display())));
+        let text = fs::read_to_string(&file).map_err(RelayCliError::file(&file))?;
+        let (token, mode) = (text.trim(), fs::metadata(&file).map_err(RelayCliError::file(&file))?.permissions().mode());
+        if token.is_empty() {
+            return wrong("is empty and keeps nobody out; make a new one: relay init".into());
+        }
+        if mode & OF_OTHERS != 0 {
+            return wrong(format!("can be read by others; run: chmod 600 {}", file.display()));
+        }
+        if token.chars().any(char::is_control) {
+            return wrong("is more than one line, which no request can carry; write one".into());
+        }
+        if config.server.is_none() && token.len() < SHORTEST_TOKEN {
+            return wrong(format!("has fewer than {SHORTEST_TOKEN} characters; remove the file and make a new one: relay init"));
+        }
+        Ok(SecretString::from(token))
     }
 
-    /// The key of the model, if one was given.
-    pub(super) fn model_key(&self) -> Result<Option<String>, RelayCliError> {
-        match fs::read_to_string(self.key_file()) {
-            Ok(text) => Ok(Some(text.trim().to_owned()).filter(|key| !key.is_empty())),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+    /// The key of this model, if one was given. A key that was given for another place is refused, and not shown to this one.
+    pub(super) fn model_key(&self, model: &HomeModel) -> Result<Option<String>, RelayCliError> {
+        let file = self.key_file();
+        let text = match fs::read_to_string(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(RelayCliError::file(&file)(error)),
+        };
+        let (key, below) = text.trim().split_once('\n').unwrap_or((text.trim(), ""));
+        // Without that line a person has written the file for the model of their settings.
+        match below.trim().strip_prefix(KEY_OF) {
+            Some(place) if place != model.place() => Err(RelayCliError::Refused(format!(
+                "the key in {} was given for {place}, and config.json now names {}; give the key for that: relay init --key; or remove the file",
+                file.display(),
+                model.place()
+            ))),
+            _ => Ok(Some(key.trim().to_owned()).filter(|key| !key.is_empty())),
+        }
+    }
+
+    /// Keeps the key of a model, with the place that it is for.
+    pub(super) fn keep_key(&self, key: &str, model: &HomeModel) -> Result<(), RelayCliError> {
+        self.keep(&self.key_file(), format!("{}\n{KEY_OF}{}\n", key.trim(), model.place()).as_bytes())
+    }
+
+    /// Takes the key of the model away; true if there was one.
+    pub(super) fn forget_key(&self) -> Result<bool, RelayCliError> {
+        match fs::remove_file(self.key_file()) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             Err(error) => Err(RelayCliError::file(&self.key_file())(error)),
         }
     }
@@ -118,12 +177,18 @@ impl RelayHome {
             DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(RelayCliError::file(folder))?;
             fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).map_err(RelayCliError::file(folder))?;
         }
-        if !self.token_file().exists() {
+        let file = self.token_file();
+        let there = match fs::read(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(RelayCliError::file(&file)(error)),
+        };
+        if there.trim_ascii().is_empty() {
             let mut bytes = [0; 32];
             random.fill(&mut bytes);
-            self.keep(&self.token_file(), format!("{}\n", hex::encode(bytes)).as_bytes())?;
+            return self.keep(&file, format!("{}\n", hex::encode(bytes)).as_bytes());
         }
-        Ok(())
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).map_err(RelayCliError::file(&file))
     }
 
     /// Writes a file that nobody else may read. One of the same name is replaced at once, whole.
@@ -148,16 +213,37 @@ impl RelayHome {
         }
     }
 
-    /// The process of the daemon, if one runs here.
-    pub(super) fn running(&self) -> Result<Option<i32>, RelayCliError> {
+    /// True if a daemon holds the folder.
+    fn is_held(&self) -> Result<bool, RelayCliError> {
         if !self.path.is_dir() {
-            return Ok(None);
+            return Ok(false);
         }
         // Shared, so that commands that look at the same time do not take each other for the daemon.
         match self.open_lock()?.try_lock_shared() {
-            Ok(()) => return Ok(None),
-            Err(TryLockError::WouldBlock) => {}
-            Err(TryLockError::Error(error)) => return Err(RelayCliError::file(&self.path)(error)),
+            Ok(()) => Ok(false),
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(error)) => Err(RelayCliError::file(&self.path)(error)),
+        }
+    }
+
+    /// How far the daemon can be asked, and where. Its own server has said the address; `config.json` may have another by now.
+    pub(super) fn reach(&self) -> Result<DaemonReach, RelayCliError> {
+        if !self.is_held()? {
+            return Ok(DaemonReach::Gone);
+        }
+        // A file that is gone, or a line without its end, is of a server that is just going or coming.
+        let said = fs::read_to_string(self.ready_file()).unwrap_or_default();
+        let Some(line) = said.strip_suffix('\n') else { return Ok(DaemonReach::Coming) };
+        let address = line.parse::<SocketAddr>().ok().filter(|address| address.ip().is_loopback());
+        let url = address.and_then(|address| Url::parse(&format!("http://{address}/")).ok());
+        let other = || RelayCliError::Refused("the Relay daemon is of another version; run: relay stop, then relay start".into());
+        url.map(DaemonReach::Ready).ok_or_else(other)
+    }
+
+    /// The process of the daemon, if one runs here.
+    pub(super) fn running(&self) -> Result<Option<i32>, RelayCliError> {
+        if !self.is_held()? {
+            return Ok(None);
         }
         let text = fs::read_to_string(self.pid_file()).unwrap_or_default();
         // A number of 0 or less would mean a group of processes.

@@ -8,11 +8,10 @@ use std::path::PathBuf;
 use clap::Args;
 use secrecy::zeroize::Zeroizing;
 use serde_json::{Value, json};
-use url::Url;
 
 use super::ask_person::{asked, value};
 use super::home::RelayHome;
-use super::settings::{HomeChannel, HomeConfig};
+use super::settings::{HomeChannel, HomeConfig, HomeModel, pace_setting};
 use super::whatsapp::{self, WhatsAppWord};
 use super::{RelayCliError, RelayClient, RelayWorld, daemon, scan, start};
 use crate::cli::Screen;
@@ -34,7 +33,7 @@ pub(super) struct InitCommand {
     model: Option<String>,
     /// The address of a model server of your own, like http://127.0.0.1:8080/v1
     #[arg(long, value_name = "URL")]
-    base_url: Option<Url>,
+    base_url: Option<String>,
     /// Read the model's key from standard input
     #[arg(long)]
     key: bool,
@@ -54,11 +53,19 @@ pub(super) struct InitCommand {
     #[arg(long)]
     i_know: bool,
     /// The daemon's address on this machine
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
     listen: Option<SocketAddr>,
     /// Use a level3 that runs already, like http://127.0.0.1:8000; its token is read from standard input
-    #[arg(long, value_name = "URL")]
-    server: Option<Url>,
+    #[arg(long, value_name = "URL", conflicts_with = "key")]
+    server: Option<String>,
+}
+
+/// The secret that was said.
+enum SaidSecret {
+    /// The key of the model.
+    Key(Zeroizing<String>),
+    /// The token of the level3 that is to be asked.
+    Token(Zeroizing<String>),
 }
 
 pub(super) async fn run(
@@ -81,14 +88,30 @@ pub(super) async fn run(
     }
     // A daemon reads its settings when it starts.
     let has_news = !is_new && (config != before || secret.is_some());
-    if let Some(secret) = secret {
-        let file = if config.server.is_some() { home.token_file() } else { home.key_file() };
-        home.keep(&file, format!("{}\n", secret.trim()).as_bytes())?;
+    // Before the settings: if this process dies here, the key of one place still goes to no other.
+    let forgot_key = match &secret {
+        Some(SaidSecret::Key(key)) => {
+            home.keep_key(key, &config.model)?;
+            false
+        }
+        Some(SaidSecret::Token(_)) | None => !is_new && config.model.place() != before.model.place() && home.forget_key()?,
+    };
+    if let Some(SaidSecret::Token(token)) = &secret {
+        home.keep(&home.token_file(), format!("{}\n", token.trim()).as_bytes())?;
     }
     home.keep(&home.config_file(), &config.written())?;
-    let set_up = json!({ "home": home.path(), "url": config.url().as_str(), "channel": config.channel, "new": is_new });
+    let forgotten = forgotten(&before.model, &config.model, forgot_key);
+    let set_up = json!({
+        "home": home.path(), "url": config.url().as_str(), "channel": config.channel, "new": is_new, "forgotten": forgotten,
+    });
     if !screen.json(&set_up)? {
         screen.line(format!("Relay is set up in {}: channel {}.", home.path().display(), config.channel.name()))?;
+        if !forgotten.is_empty() {
+            screen.line(format!("Forgotten, since it was for {}: {}.", before.model.place(), forgotten.join(", ")))?;
+        }
+        if forgot_key {
+            screen.line("If the model needs a key now: relay init --key")?;
+        }
     }
     if config.channel == HomeChannel::Whatsapp {
         return link(has_news, home, world, screen).await;
@@ -104,8 +127,16 @@ pub(super) async fn run(
     Ok(())
 }
 
-/// Puts what was said into the settings; gives the key, or the token of a foreign server, if one was said.
-fn said(ask: &InitCommand, config: &mut HomeConfig, asking: bool) -> Result<Option<Zeroizing<String>>, RelayCliError> {
+/// The things that belonged to the model before and are no more.
+fn forgotten(before: &HomeModel, now: &HomeModel, forgot_key: bool) -> Vec<String> {
+    let gone = [("model", before.name.as_deref(), &now.name), ("address", before.base_url.as_deref(), &now.base_url)];
+    let gone = gone.into_iter().filter(|(_, _, now)| now.is_none());
+    let gone = gone.filter_map(|(field, before, _)| before.map(|before| format!("the {field} {before}")));
+    gone.chain(forgot_key.then(|| "the key".to_owned())).collect()
+}
+
+/// Puts what was said into the settings; gives the secret that was said with it.
+fn said(ask: &InitCommand, config: &mut HomeConfig, asking: bool) -> Result<Option<SaidSecret>, RelayCliError> {
     let mut secret = None;
     if asking && ask.provider.is_none() && ask.base_url.is_none() && ask.server.is_none() {
         let provider = asked("Provider of the model, like groq (empty: a model on this machine): ")?;
@@ -114,7 +145,7 @@ fn said(ask: &InitCommand, config: &mut HomeConfig, asking: bool) -> Result<Opti
             config.model.name =
                 Some(asked("Model, as the provider names it (empty: its usual one): ")?).filter(|name| !name.is_empty());
             let key = rpassword::prompt_password("Its key (not shown): ").map_err(value)?;
-            secret = Some(Zeroizing::new(key)).filter(|key| !key.trim().is_empty());
+            secret = Some(Zeroizing::new(key)).filter(|key| !key.trim().is_empty()).map(SaidSecret::Key);
         }
     }
     if asking && ask.channel.is_none() {
@@ -133,15 +164,20 @@ fn said(ask: &InitCommand, config: &mut HomeConfig, asking: bool) -> Result<Opti
             let what = if ask.server.is_some() { "the server's token" } else { "the model's key" };
             return Err(RelayCliError::Usage(format!("key: {what} is read from standard input, which is empty")));
         }
-        secret = Some(given);
+        secret = Some(if ask.server.is_some() { SaidSecret::Token(given) } else { SaidSecret::Key(given) });
     }
     let model = &mut config.model;
-    model.provider = ask.provider.clone().or(model.provider.take());
+    if let Some(provider) = &ask.provider
+        && !model.provider.as_ref().is_some_and(|before| before.eq_ignore_ascii_case(provider))
+    {
+        // Name and address of a model are its provider's.
+        *model = HomeModel { provider: Some(provider.clone()), ..HomeModel::default() };
+    }
     model.name = ask.model.clone().or(model.name.take());
-    model.base_url = ask.base_url.as_ref().map(Url::to_string).or(model.base_url.take());
+    model.base_url = ask.base_url.clone().or(model.base_url.take());
     config.channel = ask.channel.unwrap_or(config.channel);
     config.listen = ask.listen.unwrap_or(config.listen);
-    config.server = ask.server.as_ref().map(Url::to_string).or(config.server.take());
+    config.server = ask.server.clone().or(config.server.take());
     config.whatsapp.program = ask.whatsapp_program.clone().or(config.whatsapp.program.take());
     config.pace.extend(ask.pace.iter().cloned());
     if ask.i_know {
@@ -173,12 +209,19 @@ fn agreed(config: &mut HomeConfig, word: WhatsAppWord, home: &RelayHome, world: 
     Ok(())
 }
 
+/// Reads the daemon's address; whether it is one of this machine is looked at with all other settings.
+fn address(written: &str) -> Result<SocketAddr, String> {
+    written.parse().map_err(|_| "expected an address of this machine with a port, like 127.0.0.1:3214".to_owned())
+}
+
 /// Reads a setting of the pace: numbers are numbers, all else is text.
 fn setting(written: &str) -> Result<(String, Value), String> {
     let told = || format!("`{written}` is no setting of the pace; write it like contact_gap_seconds=5");
     let (name, value) = written.split_once('=').ok_or_else(told)?;
-    let value = value.trim();
-    Ok((name.trim().to_owned(), value.parse::<u32>().map_or_else(|_| value.into(), Value::from)))
+    let (name, value) = (name.trim(), value.trim());
+    let value = value.parse::<u32>().map_or_else(|_| value.into(), Value::from);
+    pace_setting(name, &value)?;
+    Ok((name.to_owned(), value))
 }
 
 /// Starts the daemon and shows the QR code until a phone has scanned it.
@@ -190,7 +233,7 @@ async fn link(has_news: bool, home: &RelayHome, world: &RelayWorld<'_>, screen: 
         }
         start::running(home, world).await?;
     }
-    let address = scan::linked(&RelayClient::of(home)?, world.clock, screen).await?;
+    let address = scan::linked(&RelayClient::of(home, screen.json)?, world.clock, screen).await?;
     if !screen.json(&json!({ "linked": true, "address": address }))? {
         let whose = address.map(|address| format!(" as {address}")).unwrap_or_default();
         screen.line(format!("WhatsApp is linked{whose}. The Relay daemon runs; relay stop ends it."))?;

@@ -118,7 +118,8 @@ fn print(instance: &ToldInstance, screen: &mut Screen<'_>) -> io::Result<()> {
         screen.line(format!("{many} an unknown outcome: relay transcript {}, then relay resend or relay settle", instance.id))?;
     }
     if instance.queued_messages > 0 {
-        screen.line(format!("{} to be sent", messages(instance.queued_messages, "waits", "wait")))?;
+        let why = instance.waits.as_ref().map(|waits| format!(": {}", waits.words())).unwrap_or_default();
+        screen.line(format!("{} to be sent{why}", messages(instance.queued_messages, "waits", "wait")))?;
     }
     screen.part("Objective", &instance.objective)?;
     let todos: Vec<_> = instance.todos.iter().map(|todo| format!("{}. [{}] {}", todo.id, todo.status, todo.text)).collect();

@@ -182,7 +182,7 @@ async fn asked(
     world: &RelayWorld<'_>,
     screen: &mut Screen<'_>,
 ) -> Result<(), RelayCliError> {
-    let client = RelayClient::of(home)?;
+    let client = RelayClient::of(home, screen.json)?;
     match command {
         RelayCommand::Status => status::run(home, &client, screen).await,
         RelayCommand::Create(ask) => create::run(ask, home, &client, screen).await,

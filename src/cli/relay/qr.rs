@@ -5,9 +5,8 @@ use qrcodegen::{QrCode, QrCodeEcc};
 /// The light border that a code needs, in modules.
 const BORDER: i32 = 2;
 
-/// The code of a text as lines. `None` if the text is too long for one. With `colours` the lines set the terminal's colours, which a camera needs
-/// on a light terminal.
-pub(in crate::cli) fn lines(text: &str, colours: bool) -> Option<Vec<String>> {
+/// The code of a text as lines. `None` if the text is too long for one.
+pub(in crate::cli) fn lines(text: &str) -> Option<Vec<String>> {
     let code = QrCode::encode_text(text, QrCodeEcc::Low).ok()?;
     // Outside the code a module is light.
     let light = |x: i32, y: i32| !code.get_module(x, y);
@@ -19,8 +18,7 @@ pub(in crate::cli) fn lines(text: &str, colours: bool) -> Option<Vec<String>> {
             (false, true) => '▄',
             (false, false) => ' ',
         });
-        let cells: String = cells.collect();
-        if colours { format!("\u{1b}[97;40m{cells}\u{1b}[0m") } else { cells }
+        cells.collect()
     };
     Some((-BORDER..end).step_by(2).map(row).collect())
 }

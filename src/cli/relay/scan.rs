@@ -48,7 +48,11 @@ fn hopeless(channel: &ToldChannel) -> Option<String> {
     match channel.state.as_str() {
         "outdated" => Some(format!("the WhatsApp program is too old or broken: {reason}")),
         "locked" => Some(format!("WhatsApp has locked the account: {reason}")),
-        // A logout by the phone is followed by a new code; a consent that is missing is followed by nothing.
+        // A logout by the phone is followed by a new code; codes that nobody scanned, and a consent that is missing, are followed by nothing.
+        "logged_out" if reason.starts_with("unscanned") => Some(
+            "nobody scanned any of the codes, and new ones come after a new start: relay stop, then relay init --channel whatsapp"
+                .into(),
+        ),
         "logged_out" if reason.contains("consent") => {
             Some(format!("the WhatsApp program has no consent to its words as they are now; give it: relay init --channel whatsapp --consent ({reason})"))
         }
@@ -62,13 +66,8 @@ fn show(text: &str, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
         return Ok(());
     }
     screen.line("Scan this code: WhatsApp on the phone, Settings, Linked devices, Link a device.")?;
-    match qr::lines(text, screen.terminal) {
-        Some(lines) => {
-            for line in lines {
-                // Not `line`: the colours act on the terminal, and they are ours.
-                writeln!(screen.out, "{line}")?;
-            }
-        }
+    match qr::lines(text) {
+        Some(lines) => screen.code(&lines)?,
         None => screen.line("The code is too large for a terminal; the page's place Relay shows it.")?,
     }
     Ok(screen.out.flush()?)

@@ -32,7 +32,8 @@ pub(super) fn environment(home: &RelayHome, environment: &RelayEnvironment) -> R
     let config = home.config()?;
     let mut settings = environment.handed_on.clone();
     let model = &config.model;
-    if model.provider.is_some() || model.name.is_some() || model.base_url.is_some() {
+    let key = home.model_key(model)?;
+    if model.provider.is_some() || model.name.is_some() || model.base_url.is_some() || key.is_some() {
         // Halves of two models would make none.
         settings.retain(|name, _| !name.starts_with("LLM_"));
     }
@@ -45,9 +46,9 @@ pub(super) fn environment(home: &RelayHome, environment: &RelayEnvironment) -> R
     set("LLM_PROVIDER", model.provider.clone());
     set("LLM_MODEL", model.name.clone());
     set("LLM_BASE_URL", model.base_url.clone());
-    set("LLM_API_KEY", home.model_key()?);
+    set("LLM_API_KEY", key);
     set("LEVEL3_LISTEN", Some(config.listen.to_string()));
-    set("LEVEL3_TOKEN", Some(home.token()?.expose_secret().to_owned()));
+    set("LEVEL3_TOKEN", Some(home.token(&config)?.expose_secret().to_owned()));
     set("LEVEL3_DATA_DIR", Some(text(home.data())?));
     set("LEVEL3_READY_FILE", Some(text(home.ready_file())?));
     set("LEVEL3_SHUTDOWN_SECONDS", Some(SHUTDOWN_SECONDS.to_owned()));

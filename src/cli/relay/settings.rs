@@ -90,6 +90,20 @@ pub(super) struct HomeWhatsApp {
     pub(super) consent_at: Option<DateTime<Utc>>,
 }
 
+impl HomeModel {
+    /// The place that its key is for, in words.
+    pub(super) fn place(&self) -> String {
+        let said = |field: &Option<String>| field.as_deref().unwrap_or_default().trim().to_owned();
+        let (provider, address) = (said(&self.provider).to_lowercase(), said(&self.base_url));
+        match (provider.as_str(), address.trim_end_matches('/')) {
+            ("", "") => "no provider by name".to_owned(),
+            (provider, "") => provider.to_owned(),
+            ("", address) => address.to_owned(),
+            (provider, address) => format!("{provider} at {address}"),
+        }
+    }
+}
+
 impl Default for HomeConfig {
     fn default() -> Self {
         Self {
@@ -111,9 +125,20 @@ impl HomeConfig {
     /// Reads the file and checks it.
     pub(super) fn read(file: &Path, text: &[u8]) -> Result<Self, RelayCliError> {
         let wrong = |why: String| RelayCliError::Usage(format!("{}: {why}", file.display()));
+        let whole: Value = serde_json::from_slice(text).map_err(|error| wrong(error.to_string()))?;
+        // A list would be read as the fields in their order.
+        if !whole.is_object() {
+            return Err(wrong("the settings are one JSON object, like {\"channel\": \"loopback\"}".into()));
+        }
+        if let Some(name) = ["model", "whatsapp"].into_iter().find(|name| whole.get(*name).is_some_and(Value::is_array)) {
+            return Err(wrong(format!("`{name}` is a list; write an object, like \"{name}\": {{}}")));
+        }
         let config: Self = serde_json::from_slice(text).map_err(|error| wrong(error.to_string()))?;
         if !config.listen.ip().is_loopback() {
             return Err(wrong(format!("listen is {}: Relay serves this machine alone; write it like {LISTEN}", config.listen)));
+        }
+        if config.listen.port() == 0 {
+            return Err(wrong(format!("listen is {}: port 0 is another at each start; write it like {LISTEN}", config.listen)));
         }
         if config.server.as_ref().is_some_and(|server| !is_here(server)) {
             // Not said again: it may hold a password.
@@ -122,6 +147,9 @@ impl HomeConfig {
             ));
         }
         model_place(config.model.provider.as_deref(), config.model.base_url.as_deref()).map_err(wrong)?;
+        for (name, value) in &config.pace {
+            pace_setting(name, value).map_err(|why| wrong(format!("pace: {why}")))?;
+        }
         Pace::read(&Value::Object(config.pace.clone()).to_string())
             .map_err(|why| wrong(format!("pace: {}", why.replace(BESIDE_IT, "say: relay init --i-know"))))?;
         Ok(config)
@@ -141,7 +169,20 @@ impl HomeConfig {
     }
 }
 
-/// True for the address of a server on this machine, without a user name or a password.
+/// Looks at one setting of the pace by itself, so that the words about it name it and show a right value.
+pub(super) fn pace_setting(name: &str, value: &Value) -> Result<(), String> {
+    let usual = serde_json::to_value(Pace::default()).unwrap_or_default();
+    let Some(right) = usual.get(name) else {
+        let names: Vec<_> = usual.as_object().into_iter().flat_map(Map::keys).map(String::as_str).collect();
+        return Err(format!("`{name}` is no setting of the pace; write one of {}", names.join(", ")));
+    };
+    // How lax it may be is asked of all settings together.
+    let alone: Map<_, _> = [("i_know".to_owned(), true.into()), (name.to_owned(), value.clone())].into_iter().collect();
+    let wrong = |_| format!("`{name}` is {value}; a right one is {right}");
+    Pace::read(&Value::Object(alone).to_string()).map(drop).map_err(wrong)
+}
+
+/// True for the bare address of a server on this machine: no user name, no password, nothing behind the port.
 fn is_here(server: &str) -> bool {
     Url::parse(server).is_ok_and(|url| {
         let on_loopback = match url.host() {
@@ -150,7 +191,8 @@ fn is_here(server: &str) -> bool {
             Some(Host::Ipv6(ip)) => ip.is_loopback(),
             None => false,
         };
-        url.scheme() == "http" && on_loopback && url.username().is_empty() && url.password().is_none()
+        let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
+        url.scheme() == "http" && on_loopback && url.username().is_empty() && url.password().is_none() && is_bare
     })
 }
 

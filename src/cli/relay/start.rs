@@ -9,8 +9,9 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::{interval, timeout};
+use url::Url;
 
-use super::home::RelayHome;
+use super::home::{DaemonReach, RelayHome};
 use super::supervise::{FirstWord, open_log};
 use super::told::ToldStatus;
 use super::{RelayCliError, RelayClient, RelayWorld, daemon};
@@ -36,7 +37,7 @@ pub(super) async fn run(home: &RelayHome, world: &RelayWorld<'_>, screen: &mut S
     let config = home.config()?;
     let url = config.url();
     if config.server.is_some() {
-        let status = RelayClient::of(home)?.get::<ToldStatus>(&["status"], &[]).await?.said;
+        let status = RelayClient::of(home, screen.json)?.get::<ToldStatus>(&["status"], &[]).await?.said;
         if !screen.json(&json!({ "pid": status.pid, "url": url.as_str(), "already": true }))? {
             screen.line(format!(
                 "Nothing to start: the level3 at {url} runs (pid {}), which config.json names as `server`.",
@@ -46,11 +47,18 @@ pub(super) async fn run(home: &RelayHome, world: &RelayWorld<'_>, screen: &mut S
         return Ok(());
     }
     let RunningDaemon { pid, already } = running(home, world).await?;
-    if screen.json(&json!({ "pid": pid, "url": url.as_str(), "already": already, "log": home.log() }))? {
+    // One that ran before has the address of its own start.
+    let reach = if already { home.reach()? } else { DaemonReach::Ready(url.clone()) };
+    let at = if let DaemonReach::Ready(at) = reach { Some(at) } else { None };
+    if screen.json(&json!({ "pid": pid, "url": at.as_ref().map(Url::as_str), "already": already, "log": home.log() }))? {
         return Ok(());
     }
     let how = if already { "already runs" } else { "runs" };
-    screen.line(format!("The Relay daemon {how}: pid {pid}, {url}, log {}", home.log().display()))?;
+    let place = at.as_ref().map_or("its server is on its way back", Url::as_str);
+    screen.line(format!("The Relay daemon {how}: pid {pid}, {place}, log {}", home.log().display()))?;
+    if at.is_some_and(|at| at != url) {
+        screen.line(format!("It has the settings from before; config.json names {url}: relay stop, then relay start"))?;
+    }
     Ok(())
 }
 

@@ -17,13 +17,14 @@ pub(super) async fn run(home: &RelayHome, client: &RelayClient, screen: &mut Scr
     let config = home.config()?;
     // The process to speak of is the one that `start` has named, which keeps the server running.
     let daemon = if config.server.is_some() { None } else { home.running()? };
-    if screen.json(&machine(whole, &status, daemon, config.url().as_str()))? {
+    let url = client.place()?.unwrap_or_else(|| config.url());
+    if screen.json(&machine(whole, &status, daemon, url.as_str()))? {
         return Ok(());
     }
     let up = span(status.uptime_seconds);
     match daemon {
-        Some(pid) => screen.line(format!("The Relay daemon runs: pid {pid}, up {up}, {}", config.url()))?,
-        None => screen.line(format!("level3 runs: pid {}, up {up}, {}", status.pid, config.url()))?,
+        Some(pid) => screen.line(format!("The Relay daemon runs: pid {pid}, up {up}, {url}"))?,
+        None => screen.line(format!("level3 runs: pid {}, up {up}, {url}", status.pid))?,
     }
     screen.line(format!(
         "Instances: {} active, {} queued, {} paused, {} waiting for a person",

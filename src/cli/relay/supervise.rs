@@ -81,6 +81,8 @@ impl<'a> Daemon<'a> {
         // A command that only looks whether a daemon runs has the lock for a moment.
         let taken = timeout(LOCK_LIMIT, spawn_blocking(move || lock.lock().map(|()| lock))).await;
         let Ok(Ok(Ok(lock))) = taken else { return Ok(None) };
+        // The mark of a daemon that was killed.
+        drop(fs::remove_file(home.ready_file()));
         let mut command = Command::new(served::program(&world.environment, world.program)?);
         command.arg("serve").env_clear().envs(served::environment(home, &world.environment)?);
         command.current_dir(home.path()).stdin(Stdio::null()).kill_on_drop(true);
@@ -153,6 +155,8 @@ impl<'a> Daemon<'a> {
             was_ready = true;
             ready();
         }
+        // Its address may be another program's now, so no command asks there.
+        drop(fs::remove_file(&mark));
         let code = ended.map_err(RelayCliError::file(&program))?.code();
         let ran = (self.clock.now() - began).to_std().unwrap_or_default();
         Ok(Some(ServerRunEnd { code, was_ready, ran }))

@@ -54,11 +54,21 @@ impl InstanceTemplate {
         texts.flat_map(|text| pieces(text)).filter_map(|piece| piece.err()).map(str::to_owned).collect()
     }
 
-    /// The template with these values in place of its names. Each name needs a value, and each value a name.
-    pub(super) fn filled(self, name: &str, values: &[(String, String)]) -> Result<Self, RelayCliError> {
+    /// The part of the template that `said` leaves to it, with these values in place of its names. Each name in it needs a value, and each value
+    /// a name of the template.
+    pub(super) fn filled(self, name: &str, values: &[(String, String)], said: &Self) -> Result<Self, RelayCliError> {
         let names = self.names();
-        let of = |wanted: &str| values.iter().rev().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
-        if let Some(missing) = names.iter().find(|name| of(name).is_none()) {
+        let left = Self {
+            objective: self.objective.filter(|_| said.objective.is_none()),
+            todos: if said.todos.is_empty() { self.todos } else { Vec::new() },
+            ..self
+        };
+        let mut seen = BTreeSet::new();
+        if let Some(twice) = values.iter().map(|(given, _)| given).find(|given| !seen.insert(*given)) {
+            return Err(RelayCliError::Usage(format!("var: {twice} is given twice; give it once, like --var {twice}=Ana")));
+        }
+        let of = |wanted: &str| values.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
+        if let Some(missing) = left.names().iter().find(|name| of(name).is_none()) {
             let told = format!("var: the template {name} has {{{{{missing}}}}}; give it, like --var {missing}=Ana");
             return Err(RelayCliError::Usage(told));
         }
@@ -70,7 +80,7 @@ impl InstanceTemplate {
         let fill = |text: &String| -> String {
             pieces(text).map(|piece| piece.unwrap_or_else(|name| of(name).unwrap_or_default())).collect()
         };
-        Ok(Self { objective: self.objective.as_ref().map(fill), todos: self.todos.iter().map(fill).collect(), ..self })
+        Ok(Self { objective: left.objective.as_ref().map(fill), todos: left.todos.iter().map(fill).collect(), ..left })
     }
 }
 
@@ -82,10 +92,10 @@ fn pieces(text: &str) -> impl Iterator<Item = Result<&str, &str>> {
             return None;
         }
         if let Some((name, behind)) = rest.strip_prefix("{{").and_then(|inner| inner.split_once("}}"))
-            && is_name(name)
+            && is_name(name.trim())
         {
             rest = behind;
-            return Some(Err(name));
+            return Some(Err(name.trim()));
         }
         // The first two braces may be no name; the text goes on behind them.
         let skip = if rest.starts_with("{{") { 2 } else { 0 };
@@ -118,7 +128,12 @@ pub(super) fn read(home: &RelayHome, name: &str) -> Result<InstanceTemplate, Rel
         }
         Err(error) => return Err(RelayCliError::file(&file)(error)),
     };
-    serde_json::from_slice(&text).map_err(|error| RelayCliError::Usage(format!("{}: {error}", file.display())))
+    let wrong = |why: String| RelayCliError::Usage(format!("{}: {why}", file.display()));
+    // A list would be read as the fields in their order.
+    if text.trim_ascii().starts_with(b"[") {
+        return Err(wrong("a template is one JSON object, like {\"objective\": \"Arrange a viewing\"}".into()));
+    }
+    serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))
 }
 
 /// The file of the template of this name.

@@ -53,8 +53,11 @@ pub(super) fn run(ask: TemplatesCommand, home: &RelayHome, screen: &mut Screen<'
             Ok(())
         }
         TemplatesCommand::Remove { name } => {
-            read(home, &name)?;
             let file = file(home, &name)?;
+            // One that is broken can be removed, too.
+            if !file.exists() {
+                read(home, &name)?;
+            }
             fs::remove_file(&file).map_err(RelayCliError::file(&file))?;
             if !screen.json(&json!({ "name": name, "removed": true }))? {
                 screen.line(format!("Removed the template {name}."))?;
@@ -65,14 +68,20 @@ pub(super) fn run(ask: TemplatesCommand, home: &RelayHome, screen: &mut Screen<'
 }
 
 fn list(home: &RelayHome, screen: &mut Screen<'_>) -> Result<(), RelayCliError> {
-    let names = names(home)?;
-    let all = names.into_iter().map(|name| read(home, &name).map(|template| (name, template)));
-    let all = all.collect::<Result<Vec<_>, _>>()?;
-    let listed: Vec<_> = all.iter().map(|(name, template)| json!({ "name": name, "template": template })).collect();
+    let all: Vec<_> = names(home)?.into_iter().map(|name| (read(home, &name), name)).collect();
+    let listed = all.iter().map(|(read, name)| match read {
+        Ok(template) => json!({ "name": name, "template": template }),
+        Err(error) => json!({ "name": name, "error": error.to_string() }),
+    });
+    let listed: Vec<_> = listed.collect();
     if screen.json(&json!({ "templates": listed }))? {
         return Ok(());
     }
-    let row = |(name, template): &(String, InstanceTemplate)| {
+    let row = |(read, name): &(Result<InstanceTemplate, RelayCliError>, String)| {
+        let template = match read {
+            Ok(template) => template,
+            Err(error) => return [name.clone(), String::new(), String::new(), format!("cannot be read: {error}")],
+        };
         let values: Vec<_> = template.names().into_iter().collect();
         let objective = template.objective.clone().unwrap_or_default().replace('\n', " ");
         [name.clone(), template.todos.len().to_string(), values.join(", "), objective]

@@ -85,6 +85,10 @@ fn wrong_input_names_the_field_and_shows_a_right_one() {
         (&["create", "--contact", "+49", "--var", "who=Ana"], "--template"),
         (&["init", "--channel", "sms"], "loopback, whatsapp"),
         (&["init", "--pace", "slow"], "like contact_gap_seconds=5"),
+        (&["init", "--pace", "contact_gap_seconds=abc"], "`contact_gap_seconds` is \"abc\"; a right one is 2"),
+        (&["init", "--pace", "contact_gap=5"], "write one of "),
+        (&["init", "--listen", "foo"], "like 127.0.0.1:3214"),
+        (&["init", "--server", "http://127.0.0.1:8000", "--key"], "--key"),
         (&["webhooks", "test", "x"], "a number like 1"),
     ] {
         let error = read(arguments).unwrap_err();

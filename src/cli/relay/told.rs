@@ -7,6 +7,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::cli::screen::time;
+
 /// An answer: whole, and what is read of it.
 pub(super) struct Told<T> {
     /// As it came.
@@ -34,9 +36,38 @@ pub(super) struct ToldInstance {
     pub(super) key: Option<String>,
     pub(super) unknown: i64,
     pub(super) queued_messages: i64,
+    #[serde(default)]
+    pub(super) waits: Option<ToldWait>,
     pub(super) created_at: DateTime<Utc>,
     pub(super) updated_at: DateTime<Utc>,
     pub(super) ended_at: Option<DateTime<Utc>>,
+}
+
+/// Why a message waits in the outbox, and until when.
+#[derive(Debug, Deserialize)]
+pub(super) struct ToldWait {
+    pub(super) why: String,
+    pub(super) until: Option<DateTime<Utc>>,
+}
+
+impl ToldWait {
+    /// For a person. A reason that is unknown here is shown as it came.
+    pub(super) fn words(&self) -> String {
+        let why = match self.why.as_str() {
+            "quiet_hours" => "the contact's quiet hours",
+            "contact_gap" => "the gap between messages to one contact",
+            "contact_limit" => "the limit of messages to one contact",
+            "channel_minute" => "the channel's limit of messages in a minute",
+            "channel_day" => "the channel's limit of messages in a day",
+            "first_contacts" => "the limit of first messages to new contacts in a day",
+            "returned" => "it was tried, and is tried again",
+            "paused" => "its instance rests",
+            "no_first_contacts" => "the service refused a message to a new contact; relay status says more",
+            other => other,
+        };
+        let until = self.until.map(|at| format!(", until {}", time(at))).unwrap_or_default();
+        format!("{why}{until}")
+    }
 }
 
 /// A to-do of an instance.
@@ -65,6 +96,8 @@ pub(super) struct ToldMessage {
     pub(super) text: String,
     /// `None` for the contact's.
     pub(super) delivery: Option<String>,
+    #[serde(default)]
+    pub(super) waits: Option<ToldWait>,
     #[serde(default)]
     pub(super) follow_up: bool,
     pub(super) reason: Option<String>,
@@ -156,6 +189,8 @@ pub(super) struct ToldArrival {
 #[derive(Debug, Deserialize)]
 pub(super) struct ToldPhone {
     pub(super) messages: Vec<ToldPhoneMessage>,
+    #[serde(default)]
+    pub(super) waits: Option<ToldWait>,
 }
 
 /// A message on such a phone.

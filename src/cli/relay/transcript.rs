@@ -67,8 +67,14 @@ pub(super) async fn run(
         if is_over(&transcript) {
             return Ok(());
         }
-        clock.sleep_until(clock.now() + LOOK).await;
-        transcript = read(ask.id, client).await?;
+        transcript = loop {
+            clock.sleep_until(clock.now() + LOOK).await;
+            match read(ask.id, client).await {
+                // The instance goes on as long as its daemon does.
+                Err(RelayCliError::NotBack(_)) => {}
+                read => break read?,
+            }
+        };
     }
 }
 
@@ -157,7 +163,8 @@ fn print(message: &ToldMessage, screen: &mut Screen<'_>) -> io::Result<()> {
 }
 
 fn delivery(message: &ToldMessage) -> String {
-    let reason = message.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+    let reason = message.reason.clone().or_else(|| Some(message.waits.as_ref()?.words()));
+    let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
     format!("{}{reason}", message.delivery.as_deref().unwrap_or_default())
 }
 

@@ -17,7 +17,7 @@ pub(super) enum WebhooksCommand {
     Add {
         /// Its address, like https://example.org/relay
         url: String,
-        /// Send the contact's text along, too
+        /// Send the reason of each change along, too; it may be in words of the agent
         #[arg(long)]
         with_text: bool,
     },

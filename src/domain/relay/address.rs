@@ -13,7 +13,8 @@ pub const ADDRESS_RULE: &str = "write it with the country's number, like +491701
 pub struct ContactAddress(String);
 
 impl ContactAddress {
-    /// Reads an address as people write it: blanks, hyphens, dots, slashes and brackets between the digits do no harm.
+    /// Reads an address as people write it: blanks, hyphens, dots, slashes and brackets between the digits do no harm. A zero in brackets, as in
+    /// `+49 (0)170`, is refused: it is dialled at home only, but in some countries it belongs to the number.
     ///
     /// # Errors
     /// A sentence with an example.
@@ -22,6 +23,10 @@ impl ContactAddress {
         let bare: String = written.trim().chars().filter(|c| !matches!(c, ' ' | '-' | '.' | '/' | '(' | ')')).collect();
         let digits = bare.strip_prefix('+').ok_or_else(refused)?;
         let fits = (8..=15).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit()) && !digits.starts_with('0');
+        if written.split_whitespace().collect::<String>().contains("(0)") {
+            let written = shown(written);
+            return Err(format!("`{written}` has a zero that is dialled only at home; leave the (0) out, like +491701234567"));
+        }
         if fits { Ok(Self(bare)) } else { Err(refused()) }
     }
 

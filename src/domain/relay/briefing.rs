@@ -177,7 +177,7 @@ fn line(message: &RelayMessage, most: usize) -> Value {
         line["untrusted"] = true.into();
     }
     if let Some(MediaNote { kind, bytes, omitted, .. }) = &message.media {
-        let kept = if *omitted { ", too large to be kept" } else { "" };
+        let kept = if *omitted { ", not kept" } else { "" };
         line["file"] = format!("{kind}, {bytes} bytes{kept}").into();
     }
     if let Some(state) = message.delivery.state {

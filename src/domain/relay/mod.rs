@@ -10,13 +10,14 @@ use serde::{Deserialize, Serialize};
 
 use super::instance::{InstanceInput, InstanceState};
 use super::machine::{InvalidTransition, Machine};
+use super::todo::zone_named;
 use super::turn::text_enum;
 use super::{ConversationId, InstanceAction, InstanceId, RelayMessageId, TurnId};
 
 pub use address::{ADDRESS_RULE, ContactAddress};
 pub use briefing::{ContactBriefing, MOST_DIGESTED, MOST_SHOWN, NOTHING_DONE, TurnWords};
 pub use outbox::{DeliveryAction, DeliveryInput, DeliveryState};
-pub use pace::{Hold, NextMessage, Pace, PastMessage, WallTime};
+pub use pace::{HeldBack, Hold, NextMessage, Pace, PastMessage, WallTime};
 
 /// The name of the profile of contacts.
 pub const CONTACT_PROFILE: &str = "contact";
@@ -201,7 +202,7 @@ impl Instance {
 
     /// The clock of the contact, or of the server if none was given.
     pub fn zone(&self, servers: chrono_tz::Tz) -> chrono_tz::Tz {
-        self.time_zone.as_deref().and_then(|name| name.parse().ok()).unwrap_or(servers)
+        self.time_zone.as_deref().and_then(|name| zone_named(name).ok()).unwrap_or(servers)
     }
 }
 
@@ -216,7 +217,7 @@ pub struct MediaNote {
     pub kind: String,
     /// Its size.
     pub bytes: i64,
-    /// True if it was too large to be kept.
+    /// True if it was not kept: it was too large, no plain file, or not to be had.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub omitted: bool,
 }

@@ -5,6 +5,7 @@ use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::todo::{instant_of, wall_of};
+use crate::domain::turn::text_enum;
 
 /// The settings. Each default is a floor: a value that is laxer needs `i_know`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,23 +93,37 @@ pub struct NextMessage {
     pub chance: f64,
 }
 
-/// Why a message waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hold {
-    /// The gap to the message before it, to this contact.
-    ContactGap,
-    /// So many to this contact in ten minutes.
-    ContactLimit,
-    /// So many of the channel in a minute.
-    ChannelMinute,
-    /// So many of the channel in a day.
-    ChannelDay,
-    /// So many first contacts in a day.
-    FirstContacts,
-    /// Quiet hours.
-    Quiet,
-    /// An attempt before did not reach the peer.
-    Returned,
+text_enum! {
+    /// Why a message waits.
+    Hold {
+        /// The gap to the message before it, to this contact.
+        ContactGap = "contact_gap",
+        /// So many to this contact in ten minutes.
+        ContactLimit = "contact_limit",
+        /// So many of the channel in a minute.
+        ChannelMinute = "channel_minute",
+        /// So many of the channel in a day.
+        ChannelDay = "channel_day",
+        /// So many first contacts in a day.
+        FirstContacts = "first_contacts",
+        /// Quiet hours.
+        Quiet = "quiet_hours",
+        /// An attempt before did not reach the peer.
+        Returned = "returned",
+        /// Its instance rests.
+        Paused = "paused",
+        /// The service refused a message, so that the channel makes no first contacts.
+        Locked = "no_first_contacts",
+    }
+}
+
+/// A message that may not go now: why, and until when, if that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldBack {
+    /// Why.
+    pub why: Hold,
+    /// The first moment at which it may go; `None` if a person has to act before.
+    pub until: Option<DateTime<Utc>>,
 }
 
 /// Counted within the last so many seconds.

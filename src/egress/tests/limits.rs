@@ -23,6 +23,7 @@ async fn a_body_is_read_up_to_the_limit_and_not_beyond() {
     assert_eq!(way.send(get(peer.url("/"))).await.unwrap().body.len(), 1000);
     let error = failing(|_| reply("200 OK", &[], &"x".repeat(1001))).await;
     assert!(error.to_string().contains("longer than 1000 bytes") && error.may_have_arrived(), "{error}");
+    assert_eq!(error.for_person(), "The response of 127.0.0.1 is longer than 1000 bytes and was not read.");
 }
 
 #[tokio::test]

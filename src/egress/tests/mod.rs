@@ -33,7 +33,7 @@ const PLACEHOLDER: &str = "lv3secret7Qm2Zx9";
 fn permit() -> Permit {
     let policy = Policy { mode: Mode::Auto, governor: false, rules: BTreeMap::new(), tools: Toolset::Builder };
     let (call, effects) = (ToolCallId(1), [Effect::Call].into());
-    let proposal = Proposal { call, tool: "probe".into(), arguments: json!({}), effects, version: Some(1) };
+    let proposal = Proposal { call, tool: "probe".into(), arguments: json!({}), effects, version: Some(1), losses: Vec::new() };
     match authorize(&policy, &proposal, Evidence::default()) {
         Verdict::Allow(permit) => permit,
         other => panic!("{other:?}"),

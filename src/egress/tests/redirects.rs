@@ -31,6 +31,8 @@ async fn a_redirect_to_a_host_that_is_not_granted_is_refused() {
     let way = Way { grants: grants(&granted), ..Way::open(&[&peer, &other]) };
     let error = way.send(get(peer.named("http", "api.example", "/"))).await.unwrap_err();
     assert!(matches!(error.problem(), Problem::NotGranted { .. }), "{error}");
+    let told = error.for_person();
+    assert!(told.starts_with("It leads on to GET http://other.example:") && !told.contains("grant"), "{told}");
     assert_eq!(other.connections(), 0);
 }
 

@@ -1,6 +1,7 @@
 //! The orders of a person about instances: make, pause, resume, cancel, say something as the agent, and settle what nobody knows.
 
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 use sqlx::{query, query_as, query_scalar};
 
 use super::RelayError;
@@ -30,7 +31,7 @@ pub struct NewInstance {
     /// The most follow-ups in a row.
     pub max_follow_ups: i32,
     /// The contact's time zone.
-    pub time_zone: Option<String>,
+    pub time_zone: Option<Tz>,
     /// The orderer's own id: the same one again is the same instance.
     pub key: Option<String>,
 }
@@ -302,6 +303,7 @@ impl Unit {
             |(id, text): (i64, &String)| RelayTodo { id, text: self.clean(text).into_owned(), status: RelayTodoStatus::Pending };
         let todos = (1..).zip(&new.todos).map(todo).collect();
         let objective = self.clean(&new.objective).into_owned();
+        let time_zone = new.time_zone.map(|zone| zone.name().to_owned());
         let made = InstanceProgress::new(InstanceState::Created, todos, self.now);
         let mut progress = made.clone();
         if busy {
@@ -316,7 +318,7 @@ impl Unit {
             new.channel,
             new.contact.as_str(),
             objective,
-            new.time_zone,
+            time_zone,
             new.heartbeat_seconds,
             new.max_follow_ups,
             progress.state.as_str(),
@@ -324,7 +326,7 @@ impl Unit {
             self.now
         );
         let id = InstanceId(id.fetch_one(&mut *self.tx).await?);
-        let NewInstance { channel, contact, heartbeat_seconds, max_follow_ups, time_zone, key, .. } = new;
+        let NewInstance { channel, contact, heartbeat_seconds, max_follow_ups, key, .. } = new;
         let (contact, created_at) = (contact.to_string(), self.now);
         let mut instance = Instance {
             id,

@@ -6,8 +6,10 @@ use sqlx::{query, query_as, query_scalar};
 
 use super::rows::{InstanceRow, RelayMessageRow};
 use crate::domain::relay::MediaNote;
-use crate::domain::relay::{DeliveryInput, DeliveryState, Instance, NextMessage, PastMessage, RelayMessage, SaidBy};
-use crate::domain::{InstanceId, RelayMessageId};
+use crate::domain::relay::{
+    DeliveryInput, DeliveryState, HeldBack, Hold, Instance, NextMessage, PastMessage, RelayMessage, SaidBy,
+};
+use crate::domain::{InstanceId, InstanceState, RelayMessageId};
 use crate::failpoint::{self, Point};
 use crate::store::{Store, StoreError};
 
@@ -137,8 +139,8 @@ impl Store {
         self.next_of_outbox(channel, now).await
     }
 
-    /// The first message that may go, among the first of each contact.
-    async fn next_of_outbox(&self, channel: &str, now: DateTime<Utc>) -> Result<OutboxLook, StoreError> {
+    /// The first message of each contact that waits in the outbox of a channel.
+    async fn heads_of_outbox(&self, channel: &str) -> Result<Vec<RelayMessage>, StoreError> {
         let heads = query_as!(
             RelayMessageRow,
             "SELECT DISTINCT ON (m.contact) m.* FROM relay_messages m LEFT JOIN relay_instances i USING (instance_id)
@@ -150,35 +152,76 @@ impl Store {
         let mut heads =
             heads.fetch_all(&self.pool).await?.into_iter().map(RelayMessage::try_from).collect::<Result<Vec<_>, _>>()?;
         heads.sort_by_key(|message| message.id);
+        Ok(heads)
+    }
+
+    /// The messages that count for the pace of a channel, and whether it makes no first contacts.
+    async fn limits_of(&self, channel: &str, now: DateTime<Utc>) -> Result<(Vec<PastMessage>, bool), StoreError> {
         let past = self.sent_lately(channel, now).await?;
         let locked = query_scalar!(
             r#"SELECT locked_reason AS "why!" FROM relay_channels WHERE name = $1 AND locked_reason IS NOT NULL"#,
             channel
         );
-        let locked = locked.fetch_optional(&self.pool).await?.is_some();
+        Ok((past, locked.fetch_optional(&self.pool).await?.is_some()))
+    }
+
+    /// The first message that may go, among the first of each contact.
+    async fn next_of_outbox(&self, channel: &str, now: DateTime<Utc>) -> Result<OutboxLook, StoreError> {
+        let heads = self.heads_of_outbox(channel).await?;
+        let limits = self.limits_of(channel, now).await?;
         let mut soonest: Option<DateTime<Utc>> = None;
         for message in heads {
-            if locked && message.first_contact {
-                continue;
-            }
-            let Some(instance) = message.instance else {
-                // An answer to the operator's own person: nothing slows it but a time that was named.
-                match message.delivery.not_before.filter(|at| *at > now) {
-                    None => return Ok(OutboxLook::Next(Box::new(message))),
-                    Some(at) => soonest = Some(soonest.map_or(at, |soonest| soonest.min(at))),
-                }
-                continue;
+            let Some(HeldBack { why, until }) = self.held_back(&message, &limits, now).await? else {
+                return Ok(OutboxLook::Next(Box::new(message)));
             };
-            let next = self.paced(&message, instance).await?;
-            match self.relay.pace.wait(&next, &past, now) {
-                None => return Ok(OutboxLook::Next(Box::new(message))),
-                Some((at, why)) => {
-                    tracing::debug!(message = %message.id, %at, ?why, "a message waits");
-                    soonest = Some(soonest.map_or(at, |soonest| soonest.min(at)));
-                }
-            }
+            tracing::debug!(message = %message.id, ?until, %why, "a message waits");
+            soonest = [soonest, until].into_iter().flatten().min();
         }
         Ok(soonest.map_or(OutboxLook::Later(now + ATTEMPT), OutboxLook::Later))
+    }
+
+    /// Why a message may not go now, if it is the first of its contact; `limits` are those of its channel.
+    async fn held_back(
+        &self,
+        message: &RelayMessage,
+        (past, locked): &(Vec<PastMessage>, bool),
+        now: DateTime<Utc>,
+    ) -> Result<Option<HeldBack>, StoreError> {
+        if *locked && message.first_contact {
+            return Ok(Some(HeldBack { why: Hold::Locked, until: None }));
+        }
+        let held = match message.instance {
+            Some(instance) => self.relay.pace.wait(&self.paced(message, instance).await?, past, now),
+            // An answer to the operator's own person: nothing slows it but a time that was named.
+            None => message.delivery.not_before.filter(|at| *at > now).map(|at| (at, Hold::Returned)),
+        };
+        Ok(held.map(|(until, why)| HeldBack { why, until: Some(until) }))
+    }
+
+    /// Why no message to a contact leaves now, if one waits: the messages behind the first one wait for the same reason.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn contact_held_back(
+        &self,
+        channel: &str,
+        contact: &str,
+        now: DateTime<Utc>,
+    ) -> Result<Option<HeldBack>, StoreError> {
+        let heads = self.heads_of_outbox(channel).await?;
+        let Some(head) = heads.into_iter().find(|head| head.contact == contact) else { return Ok(None) };
+        self.held_back(&head, &self.limits_of(channel, now).await?, now).await
+    }
+
+    /// Why the messages of an instance that wait in the outbox do not leave now.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn instance_held_back(&self, instance: &Instance, now: DateTime<Utc>) -> Result<Option<HeldBack>, StoreError> {
+        match instance.progress.state {
+            InstanceState::Paused => Ok(Some(HeldBack { why: Hold::Paused, until: None })),
+            _ => self.contact_held_back(&instance.channel, &instance.contact, now).await,
+        }
     }
 
     /// True if somebody else than the agent has said something in an instance behind a message.

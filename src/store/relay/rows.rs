@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use sqlx::{query, query_as, query_scalar};
 
+use crate::domain::operator::{Subject, Undelivered};
 use crate::domain::relay::{Delivery, Instance, InstanceProgress, RelayMessage};
 use crate::domain::{ConversationId, InstanceId, InstanceInput, InstanceState, RelayMessageId, TurnId};
 use crate::facts::{DeliveryChanged, InstanceMoved};
@@ -190,6 +191,10 @@ impl Unit {
         )
         .execute(&mut *self.tx)
         .await?;
-        self.append(conversation, DeliveryChanged { message: message.id, delivery: now.clone() }.into()).await
+        // Only the operator's messages are about a task, whose log tells of those that did not arrive; an instance's stand in its transcript.
+        let lost = Undelivered::of(Subject::Answer, now.state, None).is_some();
+        let turn = message.conversation.and(message.turn).filter(|_| lost);
+        let about = turn.and(message.key.as_deref()).map(Subject::of);
+        self.append(conversation, DeliveryChanged { message: message.id, delivery: now.clone(), turn, about }.into()).await
     }
 }

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
-use sqlx::{query, query_scalar};
+use sqlx::{query, query_as, query_scalar};
 
 use crate::domain::InstanceState;
 use crate::domain::relay::Instance;
@@ -33,7 +33,7 @@ pub struct Webhook {
 /// A transition that is to be told now.
 #[derive(Clone, Debug)]
 pub struct DueWebhook {
-    /// Its number: the idempotency key, the same for each try.
+    /// Its number.
     pub call: i64,
     /// The webhook.
     pub webhook: i64,
@@ -41,6 +41,13 @@ pub struct DueWebhook {
     pub url: String,
     /// The body.
     pub body: Value,
+}
+
+impl DueWebhook {
+    /// The idempotency key, the same for each try.
+    pub fn key(&self) -> String {
+        format!("relay-webhook-{}-{}", self.webhook, self.call)
+    }
 }
 
 /// The end of a try.
@@ -129,27 +136,36 @@ impl Store {
         self.derived_key(&format!("webhook {id}")).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// The transitions that are to be told now, the longest due first, and when the next one is due. They are put off meanwhile, so that a try that
-    /// never ends is followed by another.
+    /// For each webhook that is not `busy`, the transition that it is to be told now, the longest due one; at most so many. Beside them, when the next
+    /// one of the rest is due. They are put off meanwhile, so that a try that never ends is followed by another.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn due_webhooks(&self, now: DateTime<Utc>) -> Result<(Vec<DueWebhook>, Option<DateTime<Utc>>), StoreError> {
-        let rows = query!(
-            r#"UPDATE relay_webhook_calls c SET tries = tries + 1, due_at = $1 + least(3600, power(4, tries)) * interval '1 second'
-               FROM relay_webhooks w
-               WHERE w.webhook_id = c.webhook_id AND c.call_id IN (
-                   SELECT call_id FROM relay_webhook_calls WHERE due_at <= $1 ORDER BY due_at, call_id LIMIT 20 FOR UPDATE SKIP LOCKED)
-               RETURNING c.call_id, c.webhook_id, w.url, c.body"#,
-            now
+    pub async fn due_webhooks(
+        &self,
+        busy: &[i64],
+        most: usize,
+        now: DateTime<Utc>,
+    ) -> Result<(Vec<DueWebhook>, Option<DateTime<Utc>>), StoreError> {
+        let rows = query_as::<_, (i64, i64, String, Value)>(
+            "UPDATE relay_webhook_calls c SET tries = tries + 1, due_at = $1 + least(3600, power(4, tries)) * interval '1 second'
+             FROM relay_webhooks w
+             WHERE w.webhook_id = c.webhook_id AND c.call_id IN (
+                 SELECT call_id FROM relay_webhook_calls
+                 WHERE due_at <= $1 AND call_id IN (
+                     SELECT DISTINCT ON (webhook_id) call_id FROM relay_webhook_calls
+                     WHERE due_at <= $1 AND webhook_id <> ALL($2) ORDER BY webhook_id, due_at, call_id)
+                 ORDER BY due_at, call_id LIMIT $3 FOR UPDATE SKIP LOCKED)
+             RETURNING c.call_id, c.webhook_id, w.url, c.body",
         );
-        let due = rows.fetch_all(&self.pool).await?.into_iter();
-        let mut due: Vec<_> =
-            due.map(|row| DueWebhook { call: row.call_id, webhook: row.webhook_id, url: row.url, body: row.body }).collect();
-        due.sort_by_key(|due| due.call);
-        let next =
-            query_scalar!("SELECT min(due_at) FROM relay_webhook_calls WHERE due_at IS NOT NULL").fetch_one(&self.pool).await?;
-        Ok((due, next))
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let rows = rows.bind(now).bind(busy).bind(most).fetch_all(&self.pool).await?.into_iter();
+        let due: Vec<_> = rows.map(|(call, webhook, url, body)| DueWebhook { call, webhook, url, body }).collect();
+        let busy: Vec<_> = busy.iter().copied().chain(due.iter().map(|due| due.webhook)).collect();
+        let next = query_scalar::<_, Option<DateTime<Utc>>>(
+            "SELECT min(due_at) FROM relay_webhook_calls WHERE due_at IS NOT NULL AND webhook_id <> ALL($1)",
+        );
+        Ok((due, next.bind(busy).fetch_one(&self.pool).await?))
     }
 
     /// Records the end of a try. The eighth that fails is the last.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::relay::{ChannelState, DeliveryState, MediaNote, Pace, RelayTodo, SaidBy};
+use crate::domain::relay::{ChannelState, DeliveryState, HeldBack, MediaNote, Pace, RelayTodo, SaidBy};
 use crate::domain::{ConversationId, InstanceId, InstanceState, RelayMessageId};
 
 /// An instance.
@@ -45,6 +45,9 @@ pub struct InstanceInfo {
     pub unknown: i64,
     /// Messages that wait in the outbox.
     pub queued_messages: i64,
+    /// Why, and until when; only of one instance by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<HeldBack>,
     /// Tokens of its turns.
     pub tokens: i64,
     /// When it was ordered.
@@ -117,6 +120,9 @@ pub struct TranscriptMessage {
     pub untrusted: bool,
     /// How far it is, if it is ours.
     pub delivery: Option<DeliveryState>,
+    /// Why it waits in the outbox, and until when; only in a transcript.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<HeldBack>,
     /// True if it is a follow-up.
     pub follow_up: bool,
     /// Why it failed, or why nobody knows.
@@ -305,6 +311,9 @@ pub struct LoopbackCame {
 pub struct LoopbackPhone {
     /// The oldest first.
     pub messages: Vec<PhoneMessage>,
+    /// Why a message that is meant for it has not come yet, and until when; only if one phone is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<HeldBack>,
 }
 
 /// A message on a phone of the test channel.

@@ -63,4 +63,14 @@ async fn a_contacts_words_reach_the_agent_marked_and_no_other_way() {
     desk.app.script([call("relay", json!({"action": "get", "id": 99})), text("There is none.")]);
     let told = results(&owner.allow("and the other?").await);
     assert!(!told[0].0 && told[0].1.contains(&format!("the nearest is {id}")), "{told:?}");
+    let of = |contact: &str| call("relay", json!({"action": "list", "contact": contact}));
+    desk.app.script([of("+491709999999"), of(ANNA), text("There is one.")]);
+    let told = results(&owner.allow("which are there?").await);
+    let listed: Vec<usize> = told.iter().map(|(_, told)| serde_json::from_str::<Vec<Value>>(told).unwrap().len()).collect();
+    assert_eq!(listed, [0, 1]);
+    // The house's own words are nobody's that would have to be marked.
+    desk.app.script([call("relay", json!({"action": "cancel", "id": id})), text("She will hear nothing.")]);
+    let told = results(&owner.allow("cancel it").await);
+    let cancelled: Value = serde_json::from_str(&told[0].1).unwrap();
+    assert_eq!((&cancelled["state"], &cancelled["reason"]), (&json!("FAILED"), &json!("cancelled")));
 }

@@ -103,6 +103,23 @@ async fn the_agent_hands_over_and_a_person_lets_it_go_on() {
 }
 
 #[tokio::test]
+async fn the_reason_of_a_stop_names_an_order_and_no_words_that_would_go_to_the_contact() {
+    let desk = Desk::start().await;
+    let later = |hours: usize| calls(&[("schedule_next_heartbeat", json!({"delay": format!("{hours}h")}))]);
+    let over_and_over: Vec<_> = (0..5).map(|_| later(1)).collect();
+    let on_and_on: Vec<_> = (1..=8).map(later).collect();
+    let told = [("for the 5th time", over_and_over), ("made 8 model requests", on_and_on)];
+    for (contact, (told, replies)) in [ANNA, "+491709999999"].into_iter().zip(told) {
+        desk.app.script(replies);
+        let id = desk.order(contact).await;
+        let shown = desk.until(id, "NEEDS_HUMAN_INTERVENTION").await;
+        desk.app.run_until_idle().await;
+        let reason = shown["reason"].as_str().unwrap();
+        assert!(reason.contains(told) && reason.contains("`relay resume`") && !reason.contains("say "), "{reason}");
+    }
+}
+
+#[tokio::test]
 async fn words_that_come_while_the_agent_is_at_work_are_answered_next() {
     let desk = Desk::start().await;
     let id = desk.begun(ANNA).await;

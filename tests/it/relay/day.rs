@@ -55,7 +55,7 @@ impl Day {
             todos: Vec::new(),
             heartbeat_seconds: 1_800 + i32::try_from(contact % 4).unwrap() * 1_800,
             max_follow_ups: 3,
-            time_zone: Some(ZONES[contact % ZONES.len()].into()),
+            time_zone: Some(ZONES[contact % ZONES.len()].parse().unwrap()),
             key: None,
         };
         self.store.make_instance(new, self.now).await.unwrap();

@@ -79,5 +79,7 @@ async fn a_file_outside_the_folder_for_files_is_not_read() {
     let desk = desk(folder.path(), &brings(PNG, "media/../../../server-id", "image/png")).await;
     let (message, request) = sent(&desk, true).await;
     assert_eq!((message["media"]["omitted"].as_bool(), pictures(&request)), (Some(true), 0), "{message}");
+    let shown = format!("{:?}", request.entries);
+    assert!(shown.contains("bytes, not kept") && !shown.contains("too large"), "{shown}");
     assert!(!desk.app.data().join("media").exists(), "nothing is kept");
 }

@@ -96,6 +96,21 @@ async fn the_same_key_is_the_same_instance() {
 }
 
 #[tokio::test]
+async fn a_zone_with_blanks_around_it_is_that_zone() {
+    let desk = Desk::start().await;
+    // 20:30 at the server is 21:30 in Berlin.
+    desk.app.advance(12 * 3_600 + 1_800);
+    desk.app.script([writes("Good evening"), text("")]);
+    let order = json!({"objective": "o", "contact": ANNA, "time_zone": " Europe/Berlin "});
+    let made = desk.done(Method::POST, "/instances", Some(order)).await;
+    assert_eq!(made["time_zone"], "Europe/Berlin");
+    let id = made["id"].as_i64().unwrap();
+    desk.until(id, "WAITING_FOR_REPLY").await;
+    desk.app.run_until_idle().await;
+    assert_eq!(desk.transcript(id).await[0]["delivery"], "queued");
+}
+
+#[tokio::test]
 async fn every_wrong_order_is_refused_with_a_sentence_that_shows_a_right_one() {
     let desk = Desk::start().await;
     for (order, told) in [

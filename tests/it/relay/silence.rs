@@ -76,7 +76,12 @@ async fn a_first_message_at_night_is_held_and_a_persons_own_goes_with_what_is_be
     let id = desk.order(ANNA).await;
     desk.until(id, "WAITING_FOR_REPLY").await;
     desk.app.run_until_idle().await;
-    assert_eq!(desk.transcript(id).await[0]["delivery"], "queued");
+    let waits = json!({"why": "quiet_hours", "until": "2026-11-21T08:00:00Z"});
+    let message = &desk.transcript(id).await[0];
+    assert_eq!((&message["delivery"], &message["waits"]), (&json!("queued"), &waits));
+    assert_eq!(desk.instance(id).await["waits"], waits);
+    let phone = desk.done(reqwest::Method::GET, "/loopback?address=%2B491701234567", None).await;
+    assert_eq!((&phone["messages"], &phone["waits"]), (&json!([]), &waits));
     desk.app.script([writes("Me too"), text("")]);
     let other = desk.order("+491709999999").await;
     desk.until(other, "WAITING_FOR_REPLY").await;
@@ -86,13 +91,27 @@ async fn a_first_message_at_night_is_held_and_a_persons_own_goes_with_what_is_be
     desk.done(reqwest::Method::POST, &path, Some(json!({"text": "By hand"}))).await;
     desk.delivered(other, 1).await;
     desk.app.advance(4);
-    desk.delivered(other, 2).await;
+    let gone = desk.delivered(other, 2).await;
+    assert_eq!(gone.get("waits"), None);
     assert_eq!(desk.transcript(id).await[0]["delivery"], "queued", "nobody wrote there");
     // No follow-up in the morning.
     desk.post(other, "cancel").await;
     desk.app.advance(10 * 3_600);
     desk.delivered(id, 1).await;
     desk.app.run_until_idle().await;
+}
+
+#[tokio::test]
+async fn a_message_of_an_instance_that_rests_waits_for_a_person() {
+    let desk = Desk::start().await;
+    desk.app.advance(14 * 3_600);
+    desk.app.script([writes("Good evening"), text("")]);
+    let id = desk.order(ANNA).await;
+    desk.until(id, "WAITING_FOR_REPLY").await;
+    desk.app.run_until_idle().await;
+    desk.post(id, "pause").await;
+    let paused = json!({"why": "paused", "until": null});
+    assert_eq!((&desk.transcript(id).await[0]["waits"], &desk.instance(id).await["waits"]), (&paused, &paused));
 }
 
 #[tokio::test]

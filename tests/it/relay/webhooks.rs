@@ -54,3 +54,44 @@ async fn a_webhook_is_tried_and_taken_away_and_reaches_no_private_address_unaske
     desk.until(id, "WAITING_FOR_REPLY").await;
     desk.app.run_until_idle().await;
 }
+
+#[tokio::test]
+async fn a_webhook_that_does_not_answer_holds_up_no_other() {
+    let (slow, quick) = (Peer::start().await, Peer::start().await);
+    let allowed = format!("{},{}", slow.address, quick.address);
+    let desk = Desk { app: TestApp::with(&[("LEVEL3_EGRESS_ALLOW", &allowed)]).await };
+    for url in [format!("{}/hang", slow.host()), format!("{}/hook", quick.host())] {
+        desk.done(Method::POST, "/webhooks", Some(json!({"url": url}))).await;
+    }
+    desk.app.script([writes("Hello"), text("")]);
+    let id = desk.order(ANNA).await;
+    desk.until(id, "WAITING_FOR_REPLY").await;
+    desk.app.run_until_idle().await;
+    desk.post(id, "cancel").await;
+    quick.has(3).await;
+    let told = quick.arrived();
+    let states: Vec<_> = told.iter().map(|one| serde_json::from_str::<Value>(&one.body).unwrap()["to"].clone()).collect();
+    assert_eq!(states, ["ACTIVE", "WAITING_FOR_REPLY", "FAILED"], "in their order");
+    slow.has(1).await;
+    assert_eq!(slow.arrived().len(), 1, "it still has its first");
+}
+
+#[tokio::test]
+async fn each_test_of_a_webhook_is_a_new_one_and_a_person_is_told_why_it_failed() {
+    let (peer, other) = (Peer::start().await, Peer::start().await);
+    let allowed = format!("{},{}", peer.address, other.address);
+    let desk = Desk { app: TestApp::with(&[("LEVEL3_EGRESS_ALLOW", &allowed)]).await };
+    let tried = async |path: &str| {
+        let made = desk.done(Method::POST, "/webhooks", Some(json!({"url": format!("{}{path}", peer.host())}))).await;
+        let path = format!("/webhooks/{}/test", made["id"]);
+        desk.done(Method::POST, &path, Some(json!({}))).await;
+        desk.done(Method::POST, &path, Some(json!({}))).await
+    };
+    assert_eq!(tried("/hook").await["ok"], true);
+    let arrived = peer.arrived();
+    assert_ne!(arrived[0].header("idempotency-key"), arrived[1].header("idempotency-key"));
+    let (moved, long) = (tried(&format!("/to?{}/stolen", other.host())).await, tried("/big").await);
+    assert!(moved["error"].as_str().unwrap().starts_with("It leads on to POST http://127.0.0.1:"), "{moved}");
+    assert!(long["error"].as_str().unwrap().ends_with("and was not read."), "{long}");
+    assert_eq!(other.arrived().len(), 0);
+}

@@ -5,13 +5,15 @@ use std::fs;
 use super::*;
 use crate::clock::SeededRandom;
 
-/// A folder with this `config.json`, and the environment that its server gets.
-fn set(config: &str, shell: &[(&str, &str)]) -> (tempfile::TempDir, BTreeMap<String, String>) {
+/// A folder with this `config.json` and this key, and the environment that its server gets.
+fn set(config: &str, key: Option<&str>, shell: &[(&str, &str)]) -> (tempfile::TempDir, BTreeMap<String, String>) {
     let place = tempfile::tempdir().unwrap();
     let home = RelayHome::find(Some(place.path()), &RelayEnvironment::default(), Path::new("/")).unwrap();
     home.make(&SeededRandom::new(1)).unwrap();
     fs::write(home.config_file(), config).unwrap();
-    fs::write(home.key_file(), "key-of-file\n").unwrap();
+    if let Some(key) = key {
+        fs::write(home.key_file(), key).unwrap();
+    }
     let shell = shell.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let settings = environment(&home, &RelayEnvironment::read(shell)).unwrap();
     (place, settings)
@@ -19,7 +21,7 @@ fn set(config: &str, shell: &[(&str, &str)]) -> (tempfile::TempDir, BTreeMap<Str
 
 #[test]
 fn the_server_gets_its_place_and_its_door_from_the_folder() {
-    let (place, settings) = set("{}", &[("DATABASE_URL", "postgres://x"), ("PATH", "/bin"), ("LLM_MODEL", "of-shell")]);
+    let (place, settings) = set("{}", None, &[("DATABASE_URL", "postgres://x"), ("PATH", "/bin"), ("LLM_MODEL", "of-shell")]);
     let path = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
     assert_eq!(settings["LEVEL3_LISTEN"], "127.0.0.1:3214");
     assert_eq!((&settings["LEVEL3_DATA_DIR"], &settings["LEVEL3_READY_FILE"]), (&path("data"), &path("daemon.ready")));
@@ -33,16 +35,25 @@ fn the_server_gets_its_place_and_its_door_from_the_folder() {
 #[test]
 fn a_model_of_the_folder_takes_nothing_from_the_shell() {
     let config = r#"{"model": {"provider": "groq"}, "pace": {"channel_per_day": 20}}"#;
-    let (_place, settings) = set(config, &[("LLM_MODEL", "of-shell"), ("LLM_API_KEY", "of-shell"), ("GROQ_API_KEY", "k")]);
+    let shell = [("LLM_MODEL", "of-shell"), ("LLM_API_KEY", "of-shell"), ("GROQ_API_KEY", "k")];
+    let (_place, settings) = set(config, Some("key-of-file\n"), &shell);
     assert_eq!((settings["LLM_PROVIDER"].as_str(), settings["LLM_API_KEY"].as_str()), ("groq", "key-of-file"));
     assert!(!settings.contains_key("LLM_MODEL"));
     assert_eq!((settings["GROQ_API_KEY"].as_str(), settings["LEVEL3_RELAY_PACE"].as_str()), ("k", r#"{"channel_per_day":20}"#));
 }
 
 #[test]
+fn a_key_of_the_folder_goes_to_no_address_of_the_shell() {
+    let shell = [("LLM_PROVIDER", "custom"), ("LLM_BASE_URL", "http://127.0.0.1:9/v1")];
+    let (_place, settings) = set("{}", Some("key-of-file\n"), &shell);
+    assert_eq!(settings["LLM_API_KEY"], "key-of-file");
+    assert!(!settings.contains_key("LLM_PROVIDER") && !settings.contains_key("LLM_BASE_URL"), "{settings:?}");
+}
+
+#[test]
 fn there_is_no_whatsapp_without_consent() {
-    let (_a, without) = set(r#"{"whatsapp": {"program": "/w"}}"#, &[]);
-    let (_b, with) = set(r#"{"whatsapp": {"program": "/w", "consent_at": "2026-11-23T09:00:00Z"}}"#, &[]);
+    let (_a, without) = set(r#"{"whatsapp": {"program": "/w"}}"#, None, &[]);
+    let (_b, with) = set(r#"{"whatsapp": {"program": "/w", "consent_at": "2026-11-23T09:00:00Z"}}"#, None, &[]);
     assert_eq!((without.get("LEVEL3_WHATSAPP"), with["LEVEL3_WHATSAPP"].as_str()), (None, "/w"));
 }
 

@@ -35,7 +35,15 @@ fn what_leaves_the_machine_or_is_unknown_is_refused_by_name() {
         (r#"{"chanel": "loopback"}"#, "unknown field `chanel`"),
         (r#"{"channel": "sms"}"#, "unknown variant `sms`"),
         (r#"{"pace": {"channel_per_day": 900}}"#, "relay init --i-know"),
-        (r#"{"pace": {"channel_per_dy": 9}}"#, "unknown field `channel_per_dy`"),
+        (r#"{"pace": {"channel_per_dy": 9}}"#, "`channel_per_dy` is no setting of the pace; write one of "),
+        (r#"{"pace": {"contact_gap_seconds": "abc"}}"#, "`contact_gap_seconds` is \"abc\"; a right one is 2"),
+        (r#"{"pace": {"quiet_from": 21}}"#, "`quiet_from` is 21; a right one is \"21:00\""),
+        (r#"{"pace": {"i_know": "yes"}}"#, "`i_know` is \"yes\"; a right one is false"),
+        (r#"{"listen": "127.0.0.1:0"}"#, "like 127.0.0.1:3214"),
+        (r#"{"server": "http://127.0.0.1:8000/x"}"#, "like http://127.0.0.1:8000"),
+        (r#"{"server": "http://127.0.0.1:8000/?x"}"#, "like http://127.0.0.1:8000"),
+        ("[]", "one JSON object"),
+        (r#"{"model": []}"#, "`model` is a list"),
         ("{", "EOF"),
     ] {
         let error = read(text).unwrap_err();

@@ -57,3 +57,11 @@ fn a_message_of_unknown_outcome_says_why() {
     let said = printed(|screen| print(&unknown, screen).unwrap());
     assert!(said.contains("  unknown (the server ended while it was sent)  [message 31]"), "{said}");
 }
+
+#[test]
+fn a_message_that_waits_says_why_and_until_when() {
+    let mut waits = line(1, "agent", Some("queued")).said;
+    waits.waits = serde_json::from_value(json!({"why": "quiet_hours", "until": "2026-11-24T08:00:00Z"})).unwrap();
+    let said = printed(|screen| print(&waits, screen).unwrap());
+    assert!(said.contains("  queued (the contact's quiet hours, until 2026-11-24 08:00 UTC)  [message 31]"), "{said}");
+}

@@ -85,7 +85,11 @@ pub(super) async fn phone(Owner(doors): Owner, QueryString(asked): QueryString<A
         arrivals: message.arrivals,
         at: message.at,
     });
-    Ok(Json(LoopbackPhone { messages: message.collect() }))
+    let waits = match &phone {
+        Some(phone) => doors.store.contact_held_back(LOOPBACK, phone.as_str(), doors.clock.now()).await?,
+        None => None,
+    };
+    Ok(Json(LoopbackPhone { messages: message.collect(), waits }))
 }
 
 pub(super) async fn say(Owner(doors): Owner, Body(said): Body<LoopbackSay>) -> Reply<LoopbackCame> {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::super::reply::{ApiRefusal, At, Body, QueryString, Reply};
 use super::shown;
-use crate::domain::relay::{Instance, MOST_TEXT_OUT};
+use crate::domain::relay::{DeliveryState, Instance, MOST_TEXT_OUT, RelayMessage};
 use crate::domain::todo::zone_named;
 use crate::domain::{InstanceId, InstanceState, RelayMessageId};
 use crate::http::Doors;
@@ -70,7 +70,12 @@ pub(super) async fn create(Owner(doors): Owner, Body(order): Body<InstanceOrder>
 }
 
 pub(super) async fn show(Owner(doors): Owner, At(id): At<InstanceId>) -> Reply<InstanceInfo> {
-    Ok(Json(shown::instance(doors.store.relay_instance(id).await?, false)))
+    let counted = doors.store.relay_instance(id).await?;
+    let waits = match counted.queued {
+        0 => None,
+        _ => doors.store.instance_held_back(&counted.instance, doors.clock.now()).await?,
+    };
+    Ok(Json(InstanceInfo { waits, ..shown::instance(counted, false) }))
 }
 
 pub(super) async fn transcript(
@@ -83,7 +88,13 @@ pub(super) async fn transcript(
     let mut messages = doors.store.relay_transcript(id, asked.after.unwrap_or_default(), limit + 1).await?;
     let more = i64::try_from(messages.len()).unwrap_or(i64::MAX) > limit;
     messages.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    let messages = messages.into_iter().map(shown::message).collect();
+    let waits = |message: &RelayMessage| message.delivery.state == Some(DeliveryState::Queued);
+    let held = match messages.iter().any(waits) {
+        true => doors.store.instance_held_back(&instance, doors.clock.now()).await?,
+        false => None,
+    };
+    let line = |message: RelayMessage| TranscriptMessage { waits: held.filter(|_| waits(&message)), ..shown::message(message) };
+    let messages = messages.into_iter().map(line).collect();
     Ok(Json(Transcript { instance: id, state: instance.progress.state, messages, more }))
 }
 
@@ -182,9 +193,8 @@ fn read(doors: &Doors, order: InstanceOrder) -> Result<NewInstance, ApiRefusal> 
         .ok_or_else(|| ApiRefusal::bad("`heartbeat_seconds` is 60 to 2592000 (30 days), like 1800"))?;
     let follow_ups =
         within(max_follow_ups, FOLLOW_UPS, 5).ok_or_else(|| ApiRefusal::bad("`max_follow_ups` is 0 to 20, like 5"))?;
-    if let Some(zone) = &time_zone {
-        zone_named(zone).map_err(|why| ApiRefusal::bad(format!("`time_zone`: {why}")))?;
-    }
+    let zone = |name: &str| zone_named(name).map_err(|why| ApiRefusal::bad(format!("`time_zone`: {why}")));
+    let time_zone = time_zone.as_deref().map(zone).transpose()?;
     if key.as_ref().is_some_and(|key| key.is_empty() || key.len() > MOST_KEY) {
         return Err(ApiRefusal::bad(format!("`key` has 1 to {MOST_KEY} bytes, like \"viewing-friday\"")));
     }
