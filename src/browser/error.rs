@@ -76,16 +76,19 @@ pub(super) enum CdpFault {
     /// The browser refused it.
     #[error("the browser says: {0}")]
     Refused(String),
-    /// It did not answer in time.
+    /// The browser did not answer in time.
     #[error("the browser did not answer {0} in time")]
     Slow(&'static str),
+    /// The tab did not: it is given up.
+    #[error("the campaign's tab did not answer {0} in time, so it is given up")]
+    GivenUp(&'static str),
 }
 
 impl CdpFault {
     /// As the fault of something that had not begun.
     pub(super) fn before(self) -> BrowserError {
         match self {
-            Self::Gone => BrowserError::Refused(format!("{self}; propose browser_open")),
+            Self::Gone | Self::GivenUp(_) => BrowserError::Refused(format!("{self}; propose browser_open")),
             other => BrowserError::Refused(other.to_string()),
         }
     }

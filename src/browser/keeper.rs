@@ -41,6 +41,8 @@ struct Shared {
     notes: Vec<String>,
     /// Frames of other sites that are processes of their own: frame, session.
     frames: BTreeMap<String, String>,
+    /// It left a command without an answer: its page may be in a loop without end, and it is not used again.
+    given_up: bool,
 }
 
 /// The same behind its lock. Cheap to clone.
@@ -71,6 +73,16 @@ impl SharedTab {
         self.with(|shared| std::mem::take(&mut shared.notes))
     }
 
+    /// Gives the tab up.
+    pub(super) fn give_up(&self) {
+        self.with(|shared| shared.given_up = true);
+    }
+
+    /// True if it was given up.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.with(|shared| shared.given_up)
+    }
+
     /// The sessions of frames of other sites.
     pub(super) fn frames(&self) -> BTreeMap<String, String> {
         self.with(|shared| shared.frames.clone())
@@ -89,6 +101,12 @@ impl OwnTabs {
     /// Counts a tab among them.
     pub(super) fn add(&self, target: &str, shared: &SharedTab) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(target.to_owned(), shared.clone());
+    }
+
+    /// True if a tab is one of them that was given up.
+    pub(super) fn gave_up(&self, target: &str) -> bool {
+        let own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        own.get(target).is_some_and(SharedTab::is_given_up)
     }
 
     fn has(&self, target: &Value) -> bool {

@@ -15,6 +15,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde_json::json;
 use tokio::sync::Mutex;
 
 use crate::config::BrowserAddress;
@@ -109,25 +110,31 @@ impl Browser {
         held.as_mut().ok_or_else(BrowserError::unset)
     }
 
-    /// The tab of a campaign. Only `open` makes one.
+    /// The tab of a campaign. Only `open` makes one; it takes the place of one that was given up, which a person can look at until then.
     async fn tab(&self, of: TabOf<'_>, make: bool) -> Result<Arc<Mutex<Tab>>, BrowserError> {
         let mut held = self.0.attached.lock().await;
         let attached = self.attached(&mut held).await?;
+        let mut given_up = of.known.filter(|known| attached.own.gave_up(known)).map(str::to_owned);
+        let known = of.known.filter(|_| given_up.is_none());
         if let Some(tab) = attached.tabs.get(&of.campaign) {
-            let tab = Arc::clone(tab);
             // One that is in use is there.
-            let there = tab.try_lock().map_or(true, |tab| !tab.is_gone());
-            if there {
-                return Ok(tab);
-            }
-            attached.tabs.remove(&of.campaign);
+            let gone = tab.try_lock().ok().filter(|tab| tab.is_gone()).map(|tab| tab.target.clone());
+            let Some(gone) = gone else { return Ok(Arc::clone(tab)) };
+            given_up = Some(gone).filter(|gone| attached.own.gave_up(gone)).or(given_up);
             if !make {
+                if given_up.is_none() {
+                    attached.tabs.remove(&of.campaign);
+                }
                 return Err(CdpFault::Gone.before());
             }
-        } else if !make && of.known.is_none() {
+        } else if !make && known.is_none() {
             return Err(CdpFault::Gone.before());
         }
-        let tab = Tab::make(&attached.connection, &attached.own, of.known, make).await.map_err(CdpFault::before)?;
+        let tab = Tab::make(&attached.connection, &attached.own, known, make).await.map_err(CdpFault::before)?;
+        if let Some(target) = given_up {
+            let connection = Arc::clone(&attached.connection);
+            tokio::spawn(async move { connection.call("", "Target.closeTarget", json!({ "targetId": target })).await });
+        }
         let tab = Arc::new(Mutex::new(tab));
         attached.tabs.insert(of.campaign, Arc::clone(&tab));
         Ok(tab)

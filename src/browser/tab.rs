@@ -114,13 +114,20 @@ impl Tab {
         Ok(tab)
     }
 
-    /// True if it was closed, or the browser ended.
+    /// True if it was closed or given up, or the browser ended.
     pub(super) fn is_gone(&self) -> bool {
-        self.signs.borrow().gone || self.connection.is_gone()
+        self.signs.borrow().gone || self.shared.is_given_up() || self.connection.is_gone()
     }
 
+    /// Sends a command. A tab that leaves one without an answer would leave all others, and each touch would take as long: it is given up.
     pub(super) async fn call(&self, method: &'static str, params: Value) -> Result<Value, CdpFault> {
-        self.connection.call(&self.session, method, params).await
+        match self.connection.call(&self.session, method, params).await {
+            Err(CdpFault::Slow(method)) => {
+                self.shared.give_up();
+                Err(CdpFault::GivenUp(method))
+            }
+            answered => answered,
+        }
     }
 
     /// Ends what is on its way to the tab: while a page does not come, the browser keeps commands to the one before it back.

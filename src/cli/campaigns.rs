@@ -86,7 +86,7 @@ pub enum CampaignCommand {
         #[arg(long, value_name = "FILE")]
         import: Option<PathBuf>,
         /// LEAD=STATUS
-        #[arg(long, value_name = "LEAD=STATUS")]
+        #[arg(long, value_name = "LEAD=STATUS", conflicts_with = "import")]
         set: Option<String>,
     },
     /// Keep a version of an artifact from a file; without one, show its versions
@@ -124,7 +124,7 @@ pub enum CampaignCommand {
         /// Until then, within 24 hours, like 2026-11-26T18:00:00Z
         #[arg(long, required_unless_present = "revoke")]
         until: Option<String>,
-        /// Only artifacts of this type
+        /// For persist: only artifacts of this type
         #[arg(long = "type")]
         artifact_type: Option<String>,
         /// Take this one back
@@ -236,7 +236,7 @@ pub(super) async fn run(ask: CampaignCommand, client: &Client, screen: &mut Scre
         }
         C::Artifact { id, kind, key, file: None } => {
             let found: Value = client.get(&["campaigns", &id.to_string(), "artifacts", &kind, &key], &[]).await?;
-            pretty(&found, screen)
+            Ok(screen.value(&found)?)
         }
         C::Answer { id, task, question, answer } => {
             let body = json!({"task": task, "question": question, "answer": answer});
@@ -253,34 +253,32 @@ pub(super) async fn run(ask: CampaignCommand, client: &Client, screen: &mut Scre
         C::Log { id, log, kind } => {
             let query: Vec<_> = std::iter::once(("log", log)).chain(kind.map(|kind| ("kind", kind))).collect();
             let found: Value = client.get(&["campaigns", &id.to_string(), "log"], &query).await?;
-            pretty(&found, screen)
+            Ok(screen.value(&found)?)
         }
         C::Export { id, from_events } => {
             let from = if from_events { "events" } else { "tables" };
             let found: CampaignExport =
                 client.get(&["campaigns", &id.to_string(), "export"], &[("from", from.to_owned())]).await?;
-            pretty(&json!(found), screen)
+            Ok(screen.value(&found)?)
         }
         C::Verify { id } => verify(id, client, screen).await,
         C::ForgetChat { id } => order(id, &["forget-chat".to_owned()], &json!({}), client, screen).await,
     }
 }
 
+/// The text of a file, without the byte order mark that some programs put before it.
 fn text(file: &std::path::Path) -> Result<String, CliError> {
-    std::fs::read_to_string(file).map_err(|error| CliError::Usage(format!("{} cannot be read: {error}", file.display())))
+    let read = std::fs::read_to_string(file);
+    let read = read.map_err(|error| CliError::Usage(format!("{} cannot be read: {error}", file.display())))?;
+    match read.strip_prefix('\u{feff}') {
+        Some(rest) => Ok(rest.to_owned()),
+        None => Ok(read),
+    }
 }
 
 fn say(answer: &impl serde::Serialize, words: String, screen: &mut Screen<'_>) -> Result<(), CliError> {
     if !screen.json(answer)? {
         screen.line(words)?;
-    }
-    Ok(())
-}
-
-fn pretty(value: &Value, screen: &mut Screen<'_>) -> Result<(), CliError> {
-    if !screen.json(value)? {
-        // Line by line: a line break within one is shown as two characters.
-        serde_json::to_string_pretty(value).unwrap_or_default().lines().try_for_each(|line| screen.line(line))?;
     }
     Ok(())
 }
@@ -368,10 +366,15 @@ async fn show(id: i64, client: &Client, screen: &mut Screen<'_>) -> Result<(), C
     }
     let row = |shown: &crate::wire::api::ShownCampaignTask| {
         let task = &shown.task;
-        [task.id.to_string(), task.status.to_string(), task.description.clone(), shown.unproven.join("; ")]
+        let begins = shown.begins_when.iter().map(|condition| match condition.holds {
+            true => format!("{} (holds)", condition.words),
+            false => condition.words.clone(),
+        });
+        let begins = begins.collect::<Vec<_>>().join("; ");
+        [task.id.to_string(), task.status.to_string(), task.description.clone(), begins, shown.unproven.join("; ")]
     };
     let rows: Vec<_> = tasks.iter().map(row).collect();
-    screen.table(["TASK", "STATE", "WHAT", "STILL UNPROVEN"], &rows, "It has no task.")?;
+    screen.table(["TASK", "STATE", "WHAT", "BEGINS WHEN", "STILL UNPROVEN"], &rows, "It has no task.")?;
     screen.line(format!("Leads: {leads}"))?;
     screen.line(format!("Artifacts: {artifacts}"))?;
     Ok(())

@@ -29,10 +29,15 @@ pub(super) struct Client {
 impl Client {
     /// A client of the server at `url`. Nothing is sent yet.
     pub(super) fn new(url: Url, token: Option<SecretString>) -> Result<Self, CliError> {
+        Self::within(url, token, PATIENCE)
+    }
+
+    /// The same for a server that gets so long to answer.
+    pub(super) fn within(url: Url, token: Option<SecretString>, patience: Duration) -> Result<Self, CliError> {
         if !["http", "https"].contains(&url.scheme()) || url.cannot_be_a_base() {
             return Err(CliError::Usage(format!("{url} is no address of a server; write it like http://127.0.0.1:8000")));
         }
-        let http = http(&url, Some(PATIENCE))?;
+        let http = http(&url, Some(patience))?;
         Ok(Self { http, url, token })
     }
 
@@ -152,6 +157,8 @@ fn http(server: &Url, patience: Option<Duration>) -> Result<reqwest::Client, Cli
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = reqwest::Client::builder()
         .connect_timeout(CONNECT)
+        // Each request has a connection of its own. A kept one may be closed by the server, or by a proxy, in the moment of the next request.
+        .pool_max_idle_per_host(0)
         .redirect(reqwest::redirect::Policy::none())
         .user_agent(concat!("level3/", env!("CARGO_PKG_VERSION")));
     if let Some(patience) = patience {
@@ -163,3 +170,6 @@ fn http(server: &Url, patience: Option<Duration>) -> Result<reqwest::Client, Cli
     }
     builder.build().map_err(|source| CliError::Unreachable { url: server.clone(), source })
 }
+
+#[cfg(test)]
+mod tests;

@@ -25,6 +25,22 @@ impl Screen<'_> {
         writeln!(self.out, "{}", plain(text.as_ref()))
     }
 
+    /// A QR code as lines of half blocks. On a terminal they have colours of their own, which a camera needs on a light one.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn code(&mut self, lines: &[String]) -> io::Result<()> {
+        for line in lines {
+            let line = plain(line);
+            if self.terminal {
+                writeln!(self.out, "\u{1b}[97;40m{line}\u{1b}[0m")?;
+            } else {
+                writeln!(self.out, "{line}")?;
+            }
+        }
+        Ok(())
+    }
+
     /// A text of several lines under a heading; nothing when it is empty.
     pub(super) fn part(&mut self, heading: &str, text: &str) -> io::Result<()> {
         if text.trim().is_empty() {
@@ -54,10 +70,22 @@ impl Screen<'_> {
     /// It cannot be written.
     pub fn json(&mut self, value: &impl Serialize) -> io::Result<bool> {
         if self.json {
-            serde_json::to_writer_pretty(&mut *self.out, value)?;
-            writeln!(self.out)?;
+            self.value(value)?;
         }
         Ok(self.json)
+    }
+
+    /// A value as JSON, whether it was asked for or not. Every character that acts is written as JSON's own escape: a program reads the same value.
+    pub(super) fn value(&mut self, value: &impl Serialize) -> io::Result<()> {
+        let mut written = String::new();
+        for c in serde_json::to_string_pretty(value)?.chars() {
+            if acts(c) && c != '\n' {
+                written.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+            } else {
+                written.push(c);
+            }
+        }
+        writeln!(self.out, "{written}")
     }
 
     /// Rows under headings, or a sentence when there are none.
@@ -91,11 +119,15 @@ pub(super) fn time(at: DateTime<Utc>) -> String {
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
-        let acts = c.is_control() && c != '\t'
-            || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}' | '\u{E0000}'..='\u{E007F}');
-        if acts { plain.extend(c.escape_default()) } else { plain.push(c) }
+        if acts(c) { plain.extend(c.escape_default()) } else { plain.push(c) }
     }
     plain
+}
+
+/// True if a character acts on a terminal, or on the order of what is read.
+fn acts(c: char) -> bool {
+    c.is_control() && c != '\t'
+        || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}' | '\u{E0000}'..='\u{E007F}')
 }
 
 #[cfg(test)]

@@ -39,8 +39,10 @@ fn row<T: Serialize>(value: &T, sequence: Option<i64>) -> Value {
 
 fn campaign_row(campaign: &Campaign) -> Change {
     let mut row = fields(json!(campaign));
-    // An event has it only if there is a number; the row that it makes has it in any case.
-    row.entry("cycles_left").or_insert(Value::Null);
+    // An event has these only if they say something; the row that it makes has them in any case.
+    for name in ["cycles_left", "no_answer"] {
+        row.entry(name).or_insert(Value::Null);
+    }
     CAMPAIGNS.set(campaign.id, Value::Object(row))
 }
 

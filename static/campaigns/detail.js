@@ -22,7 +22,7 @@ import { tasksSection } from "./tasks.js";
 import { campaigns as said } from "./words.js";
 
 /** The detail: `{ node, open(id), load(), told(workspace), close(), shows() }`. `went(id)` is told of a copy. */
-export function campaignDetail({ api, signal, announce, setTitle, went }) {
+export function campaignDetail({ api, storage, signal, announce, setTitle, went }) {
   const node = h("div", { class: "campaigns-detail", "data-testid": "campaigns-detail" });
   let shown;
   let workspace;
@@ -36,7 +36,7 @@ export function campaignDetail({ api, signal, announce, setTitle, went }) {
       mine.depth = deeper(mine.depth);
       return load();
     };
-    const parts = makeParts({ api, id, signal, announce, went, older, load: () => load() });
+    const parts = makeParts({ api, id, storage, signal, announce, went, older, load: () => load() });
     shown = Object.assign(mine, { parts });
     node.replaceChildren(parts.problem, waitingFor(() => load()));
     return load();
@@ -83,7 +83,7 @@ export function campaignDetail({ api, signal, announce, setTitle, went }) {
   return { node, open, load, told, close, shows };
 }
 
-function makeParts({ api, id, signal, announce, went, older, load }) {
+function makeParts({ api, id, storage, signal, announce, went, older, load }) {
   const head = h("div", { class: "campaigns-about" });
   const { line, say } = problemLine();
   const problem = h("div", {});
@@ -105,7 +105,7 @@ function makeParts({ api, id, signal, announce, went, older, load }) {
     announce(said.copied(answer.id));
     went(answer.id);
   });
-  const shared = { api, id, signal, order, older, load, announce };
+  const shared = { api, id, storage, signal, order, older, load, announce };
   const [tasks, cycles, leads, artifacts, contexts, logs] = [tasksSection(shared), cyclesSection(shared), leadsSection(shared), artifactsSection(shared), contextsSection(shared), logsSection(shared)];
   const node = h("div", {}, head, line, h("p", { class: "campaigns-note" }, said.rules), waiting, tasks.node, cycles.node, leads.node, artifacts.node, contexts.node, logs.node, recordSection(shared));
 

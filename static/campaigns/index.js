@@ -20,7 +20,7 @@ const LOOK_MS = 30_000;
 let here;
 
 /** Puts Campaigns into `host`. */
-export async function mount(host, { session, go, announce, setTitle, setLead }) {
+export async function mount(host, { session, storage, go, announce, setTitle, setLead }) {
   await styles(import.meta.url, "../ui/entries.css", "../ui/code.css", "../ui/approval.css", "campaigns.css");
   const gone = new AbortController();
   const { signal } = gone;
@@ -30,7 +30,7 @@ export async function mount(host, { session, go, announce, setTitle, setLead }) 
     go("campaigns", String(id));
   };
   const list = campaignList({ api, signal, made });
-  const detail = campaignDetail({ api, signal, announce, setTitle, went: (id) => go("campaigns", String(id)) });
+  const detail = campaignDetail({ api, storage, signal, announce, setTitle, went: (id) => go("campaigns", String(id)) });
   const overview = h("div", {}, h("p", { class: "campaigns-note" }, said.rules), list.node);
   const sheet = h("div", { class: "sheet wide", "data-testid": "campaigns" }, overview, detail.node);
   host.append(sheet);

@@ -16,14 +16,14 @@ export function badLines(message) {
 }
 
 /**
- * The tasks of what a person wrote: JSON (an array, or an object with `tasks`), else one description a line. Throws a `SyntaxError` for JSON
- * that is none.
+ * The tasks of what a person wrote: JSON (an array, an object with `tasks`, or one task), else one description a line. Throws a `SyntaxError`
+ * for JSON that is none.
  */
 export function tasksOf(text) {
   const written = text.trim();
   if (/^[[{]/.test(written)) {
     const read = JSON.parse(written);
-    return Array.isArray(read) ? read : (read.tasks ?? []);
+    return [read.tasks ?? read].flat();
   }
   const lines = written.split("\n").map((line) => line.replace(/^\s*[-*]\s+/, "").trim());
   return lines.filter(Boolean).map((description) => ({ description }));

@@ -1,6 +1,7 @@
 // The tasks of a campaign: what is still unproven, what proved the others, questions to the person, what a person may do with each, and new ones.
 
 import { h, keyed } from "../core/dom.js";
+import { draftOf } from "../core/drafts.js";
 import { button } from "../ui/button.js";
 import { ask } from "../ui/dialog.js";
 import { field, input } from "../ui/forms.js";
@@ -10,12 +11,12 @@ import { tasksOf } from "./rows.js";
 import { campaigns as said } from "./words.js";
 
 /** The section: `{ node, put(tasks, over) }`. `order(work)` does something and shows what came of it. */
-export function tasksSection({ api, id, order, load, announce }) {
+export function tasksSection({ api, id, storage, order, load, announce }) {
   const { node, list, none } = listSection(said.tasks, said.noTasks, "campaigns-tasks-list");
   const deed = (task, what, reason) => order(() => api.changeCampaignTask(id, task, what, reason));
   const answer = (task, question, text) => order(() => api.answerCampaign(id, task, question, text));
   const show = (task, host) => taskRow(task, host, { deed, answer });
-  const add = addForm({ api, id, load, announce });
+  const add = addForm({ api, id, storage, load, announce });
   node.append(add);
   const put = (tasks, over = false) => {
     add.hidden = over;
@@ -27,9 +28,12 @@ export function tasksSection({ api, id, order, load, announce }) {
 }
 
 /** Makes tasks of lines or JSON, one after the other. Those that were made leave the field, should one of the others be refused. */
-function addForm({ api, id, load, announce }) {
+function addForm({ api, id, storage, load, announce }) {
   const text = h("textarea", { class: "input campaigns-tasks", rows: "3", dir: "auto", spellcheck: "false", "data-testid": "campaigns-add-tasks" });
   const labelled = field(said.tasksLabel, text, said.tasksHelp);
+  const draft = draftOf(storage, `campaigns.${id}`);
+  [text.value = ""] = draft.texts();
+  text.addEventListener("input", () => draft.keep(text.value));
   async function work() {
     let tasks;
     try {
@@ -43,16 +47,20 @@ function addForm({ api, id, load, announce }) {
         announce((await api.addCampaignTask(id, tasks[0])).told);
         tasks.shift();
         text.value = tasks.length > 0 ? JSON.stringify(tasks, null, 1) : "";
+        draft.sent(text.value);
       }
     } finally {
       await load();
     }
     return undefined;
   }
-  return orderForm({ id: "campaigns-add", title: said.addTasks, controls: [labelled.node], yes: said.add, work }).node;
+  const { node } = orderForm({ id: "campaigns-add", title: said.addTasks, controls: [labelled.node], yes: said.add, work });
+  // A draft that came back is not hidden.
+  node.open = text.value !== "";
+  return node;
 }
 
-function taskRow({ id, description, status, unproven = [], hindrance, metadata = {}, over }, host, { deed, answer }) {
+function taskRow({ id, description, status, unproven = [], hindrance, begins_when: begins = [], metadata = {}, over }, host, { deed, answer }) {
   host.dataset.task = id;
   host.dataset.status = status;
   const isDone = status === "done";
@@ -63,19 +71,20 @@ function taskRow({ id, description, status, unproven = [], hindrance, metadata =
     reason ? h("p", { class: "campaigns-note", dir: "auto" }, reason) : undefined,
     hindrance && !isDone ? h("p", { class: "campaigns-note", dir: "auto" }, said.hindered(hindrance)) : undefined,
   ];
+  if (!isDone && begins.length > 0) parts.push(named(said.begins, begins.map(({ words, holds }) => (holds ? said.holds(words) : words))));
   if (!isDone && unproven.length > 0) parts.push(named(said.unproven, unproven));
   if (isDone) parts.push(evidence.length > 0 ? named(said.proven, evidence.map(proofWords)) : h("p", { class: "campaigns-note" }, said.byPerson));
   for (const each of questions) parts.push(questionNode(each, over, (text) => answer(id, each.question, text)));
-  const deeds = over ? [] : deedsOf({ id, status, requires }, deed);
+  const deeds = over ? [] : deedsOf({ id, status, canFinish: requires.length === 0 && begins.every(({ holds }) => holds) }, deed);
   if (deeds.length > 0) parts.push(h("div", { class: "campaigns-deeds" }, deeds));
   return parts;
 }
 
-function deedsOf({ id, status, requires }, deed) {
+function deedsOf({ id, status, canFinish }, deed) {
   const one = (text, action, name) => button(text, action, { "aria-label": `${text}: ${said.task(id)}`, "data-part": name, "data-testid": `campaigns-${name}` });
   if (status === "done") return [];
   if (status === "blocked") return [one(said.unblock, () => deed(id, "unblock"), "unblock")];
-  const finish = requires.length === 0 ? [one(said.finish, () => deed(id, "finish"), "finish")] : [];
+  const finish = canFinish ? [one(said.finish, () => deed(id, "finish"), "finish")] : [];
   return [...finish, one(said.block, () => blockAfterReason(id, deed), "block")];
 }
 

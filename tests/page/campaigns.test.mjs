@@ -65,6 +65,8 @@ test("tasks_are_lines_or_json", () => {
   assert.deepEqual(tasksOf("- Keep a note\n\n  Draft a message "), [{ description: "Keep a note" }, { description: "Draft a message" }]);
   assert.deepEqual(tasksOf('{"tasks": [{"description": "a"}]}'), [{ description: "a" }]);
   assert.deepEqual(tasksOf('[{"description": "a"}]'), [{ description: "a" }]);
+  for (const one of ['{"description": "a"}', '{"tasks": {"description": "a"}}']) assert.deepEqual(tasksOf(one), [{ description: "a" }], one);
+  assert.deepEqual(tasksOf("{}"), [{}], "the server says what it lacks");
   assert.deepEqual(tasksOf(" "), []);
   assert.throws(() => tasksOf("[{"), SyntaxError);
 });
@@ -230,6 +232,17 @@ test("tasks_show_what_is_unproven_and_take_answers_and_deeds", { skip }, () =>
     await click("[data-testid=confirm]");
     await see("[data-task='6']", "Later");
     assert.deepEqual(campaigns.asked, ["answer 2 tone Formal", "finish 5", "unblock 6", "block 6 Later"]);
+  }));
+
+test("a_task_says_when_it_begins_and_is_finished_no_sooner", { skip }, () =>
+  on("#campaigns/3", async ({ campaigns, server }) => {
+    await see("[data-task='5'] [data-testid=campaigns-finish]", "Finish");
+    campaigns.info.tasks[2].begins_when = [{ words: "task 1 is done", holds: true }, { words: "task 2 is done", holds: false }];
+    server.say({ type: "changed", list: "campaigns" });
+    await see("[data-task='5']", "Begins when");
+    await see("[data-task='5']", "task 1 is done (holds)");
+    await see("[data-task='5']", "task 2 is done");
+    assert.equal(await browser.js(`return document.querySelector("[data-task='5'] [data-testid=campaigns-finish]")`), null);
   }));
 
 test("a_draft_of_an_answer_survives_news", { skip }, () =>

@@ -3,10 +3,11 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::page::PageHost;
 use super::scoring::ScoringConfig;
 use super::sha256;
 use crate::domain::turn::text_enum;
-use crate::domain::{ApprovalId, ArtifactId, CampaignId, StepId};
+use crate::domain::{ApprovalId, ArtifactId, CampaignId, StepId, exact_text};
 
 /// The most bytes of an artifact.
 pub const MOST_CONTENT: usize = 256 << 10;
@@ -121,13 +122,36 @@ impl Artifact {
 #[serde(deny_unknown_fields, default)]
 pub struct Environment {
     /// Names of secrets that have to be in the vault.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<String>,
     /// Plain settings.
+    #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub settings: std::collections::BTreeMap<String, String>,
-    /// Hosts of pages that may be opened.
+    /// Hosts of pages that may be opened, each a [`PageHost`]; one that an earlier version kept may be none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
     /// Installed capabilities that `execute_tool` may call.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub capabilities: Vec<String>,
+}
+
+impl Environment {
+    /// Reads one that is to be kept.
+    ///
+    /// # Errors
+    /// A sentence with the place and what is expected.
+    pub fn read(content: &str) -> Result<Self, String> {
+        let read: Self = exact_text(content).map_err(|error| {
+            format!(
+                "content: {error}; expected like {{\"secrets\": [\"API_KEY\"], \"settings\": {{}}, \"hosts\": [\"example.com\"], \
+                 \"capabilities\": []}}"
+            )
+        })?;
+        for (n, host) in read.hosts.iter().enumerate() {
+            host.parse::<PageHost>().map_err(|why| format!("content: hosts[{n}]: {why}"))?;
+        }
+        Ok(read)
+    }
 }
 
 /// Checks a key.
@@ -156,12 +180,7 @@ pub fn check_content(kind: ArtifactType, content: &str) -> Result<(), String> {
     }
     match kind {
         ArtifactType::LeadScoringConfig => ScoringConfig::read(content).map(drop),
-        ArtifactType::Environment => serde_json::from_str::<Environment>(content).map(drop).map_err(|error| {
-            format!(
-                "content: {error}; expected like {{\"secrets\": [\"API_KEY\"], \"settings\": {{}}, \"hosts\": [\"example.com\"], \
-                 \"capabilities\": []}}"
-            )
-        }),
+        ArtifactType::Environment => Environment::read(content).map(drop),
         ArtifactType::Picture if content.len() != 64 || !content.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
             Err("content: a picture is named by the sha256 of its bytes, 64 hexadecimal digits".to_owned())
         }

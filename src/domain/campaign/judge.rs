@@ -50,8 +50,12 @@ pub fn tools_of(state: &CampaignState) -> impl Iterator<Item = &'static str> {
 
 /// The capabilities that a person has named in the environment, as tools; one with the name of the program's own is none.
 pub fn capabilities_of(state: &CampaignState) -> BTreeSet<String> {
-    let own = |name: &String| TOOLS.iter().chain(BROWSER_TOOLS).any(|(own, _)| own == name);
-    state.environment().capabilities.into_iter().filter(|name| !own(name)).collect()
+    state.environment().capabilities.into_iter().filter(|name| !is_own_tool(name)).collect()
+}
+
+/// True if a tool of `execute_tool` is one of the program's own.
+pub fn is_own_tool(name: &str) -> bool {
+    TOOLS.iter().chain(BROWSER_TOOLS).any(|(own, _)| *own == name)
 }
 
 /// The most leads of one `analyze_leads`.
@@ -175,14 +179,14 @@ pub fn hindrance(state: &CampaignState, task: &CampaignTask, now: DateTime<Utc>)
         }
         CampaignTaskStatus::Pending | CampaignTaskStatus::InProgress => {}
     }
+    if let Some(missing) = unmet(state, task, now) {
+        return Some(format!("it begins when {missing}"));
+    }
     if task.metadata.requires.is_empty() {
         return Some("it has no required effects, so only a person can finish it".to_owned());
     }
     if let Some(asked) = task.metadata.questions.iter().find(|asked| asked.answer.is_none()) {
         return Some(format!("the question {} waits for an answer: {}", asked.question, asked.text));
-    }
-    if let Some(missing) = unmet(state, task, now) {
-        return Some(format!("it begins when {missing}"));
     }
     // No proposal brings about another task's end, or a time: no model is asked for what only they leave open.
     let missing: Vec<_> = still_needed(state, task, now).collect();
@@ -424,7 +428,10 @@ pub fn next(state: &CampaignState, now: DateTime<Utc>, presence: Presence) -> Ne
     if state.campaign.idle_cycles > 0 {
         let until = now + TimeDelta::seconds(Campaign::wait_after(state.campaign.idle_cycles));
         let mut why = format!("{} cycles in a row brought nothing; the next one waits", state.campaign.idle_cycles);
-        if state.campaign.idle_cycles >= STUCK {
+        if let Some(no_answer) = &state.campaign.no_answer {
+            // Nothing that a task misses can come before a model answers.
+            why = format!("{}. {why}", no_answer.trim_end_matches('.'));
+        } else if state.campaign.idle_cycles >= STUCK {
             let can = eligible(state, now, Presence::There);
             let open = state.tasks.iter().filter(|task| can.contains(&task.id.0));
             let needs = open.map(|task| {

@@ -112,7 +112,7 @@ pub fn read_csv(text: &str) -> Result<Vec<ImportedLead>, Vec<String>> {
             bad.push(format!("line {line}: has {} fields, the header has {}", row.len(), header.len()));
             continue;
         }
-        let (full_name, profile_url) = (row[name].trim().to_owned(), row[url].trim().to_owned());
+        let (full_name, profile_url) = (row[name].trim().to_owned(), with_small_scheme(row[url].trim()));
         if full_name.is_empty() {
             bad.push(format!("line {line}: full_name is empty"));
         } else if !["http://", "https://"].iter().any(|scheme| profile_url.starts_with(scheme)) {
@@ -128,6 +128,14 @@ pub fn read_csv(text: &str) -> Result<Vec<ImportedLead>, Vec<String>> {
         }
     }
     if bad.is_empty() { Ok(leads) } else { Err(bad) }
+}
+
+/// The address with its scheme in lower case: `HTTPS://a.example` and `https://a.example` are one profile.
+fn with_small_scheme(address: &str) -> String {
+    match address.split_once("://") {
+        Some((scheme, rest)) => format!("{}://{rest}", scheme.to_ascii_lowercase()),
+        None => address.to_owned(),
+    }
 }
 
 /// The rows of a CSV text, with the lines on which they begin; empty lines are passed over.

@@ -106,6 +106,9 @@ pub struct Campaign {
     pub idle_cycles: i32,
     /// The reason why the last proposal brought nothing.
     pub fault: Option<String>,
+    /// Why the last cycle got no answer of a model, in words for a person; `None` if it got one, or asked for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_answer: Option<String>,
     /// Bad answers in the running cycle.
     pub bad_answers: i32,
     /// The last step that was judged.

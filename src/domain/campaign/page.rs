@@ -3,9 +3,12 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use url::Url;
 
-use crate::domain::{OperationState, shortened};
+use crate::domain::OperationState;
+
+mod host;
+
+pub use host::{PageHost, PageHosts};
 
 /// The tools that look at pages or touch them, with a line for the model.
 pub const BROWSER_TOOLS: &[(&str, &str)] = &[
@@ -32,85 +35,10 @@ pub const SCREENSHOT: &str = "browser_screenshot";
 
 /// The most bytes of a page's text.
 pub const MOST_PAGE: usize = 16 << 10;
-/// The most bytes of an address.
-const MOST_ADDRESS: usize = 2_000;
 
 /// True if a tool is one of the browser's.
 pub fn is_browser_tool(name: &str) -> bool {
     BROWSER_TOOLS.iter().any(|(tool, _)| *tool == name)
-}
-
-/// The hosts whose pages a campaign may open: a name, `*.` and a name for all below it, each with a port or without.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PageHosts(Vec<String>);
-
-impl PageHosts {
-    /// The hosts that a person wrote.
-    pub fn of(written: Vec<String>) -> Self {
-        Self(written.into_iter().map(|host| host.trim().to_ascii_lowercase()).filter(|host| !host.is_empty()).collect())
-    }
-
-    /// True if a page may be opened.
-    pub fn allow(&self, address: &Url) -> bool {
-        let (Some(name), port) = (address.host_str(), address.port_or_known_default()) else { return false };
-        let fits = |entry: &String| {
-            let (host, wanted) = match entry.rsplit_once(':') {
-                Some((host, port)) if !port.contains(']') => (host, port.parse::<u16>().ok()),
-                _ => (entry.as_str(), port),
-            };
-            let named = match host.strip_prefix("*.") {
-                Some(above) => name.strip_suffix(above).is_some_and(|below| below.ends_with('.') && below.len() > 1),
-                None => host == name,
-            };
-            named && wanted == port
-        };
-        matches!(address.scheme(), "http" | "https") && self.0.iter().any(fits)
-    }
-
-    /// True if some page of a host may be opened.
-    pub fn names(&self, host: &str) -> bool {
-        let fits = |entry: &String| {
-            let port = entry.rsplit_once(':').map(|(_, port)| port).filter(|port| !port.contains(']'));
-            let port = port.map(|port| format!(":{port}")).unwrap_or_default();
-            Url::parse(&format!("http://{host}{port}/")).is_ok_and(|address| Self(vec![entry.clone()]).allow(&address))
-        };
-        self.0.iter().any(fits)
-    }
-
-    /// Reads an address that is to be opened.
-    ///
-    /// # Errors
-    /// The sentence for the model.
-    pub fn read(&self, written: &str) -> Result<Url, String> {
-        let address =
-            Url::parse(written.trim()).map_err(|error| format!("`{}` is no address: {error}", shortened(written, 200)))?;
-        self.check(&address)?;
-        Ok(address)
-    }
-
-    /// Checks an address that is to be opened.
-    ///
-    /// # Errors
-    /// The sentence for the model.
-    pub fn check(&self, address: &Url) -> Result<(), String> {
-        if !matches!(address.scheme(), "http" | "https") {
-            return Err(format!("`{}:` addresses are not opened, only http and https", address.scheme()));
-        }
-        if !address.username().is_empty() || address.password().is_some() {
-            return Err("an address with a name or a password in it is not opened; the person signs in".to_owned());
-        }
-        if address.as_str().len() > MOST_ADDRESS {
-            return Err(format!("the address has {} bytes; {MOST_ADDRESS} are allowed", address.as_str().len()));
-        }
-        if !self.allow(address) {
-            let hosts = if self.0.is_empty() { "none".to_owned() } else { self.0.join(", ") };
-            return Err(format!(
-                "{} is no host of this campaign (its hosts: {hosts}); a person adds hosts to the artifact environment",
-                address.host_str().unwrap_or_default()
-            ));
-        }
-        Ok(())
-    }
 }
 
 /// A node of a page that was read.

@@ -1,4 +1,5 @@
-//! The eight proposals, and no other. A proposal is read exactly: an unknown field, or a field of another type, refuses it whole.
+//! The eight proposals, and no other. A proposal is read exactly: an unknown field, a field of another type, or a list in the place of an object
+//! refuses it whole.
 
 use std::sync::LazyLock;
 
@@ -9,8 +10,8 @@ use serde_json::{Map, Value, json};
 
 use super::requirement::FlatRequirement;
 use super::sha256;
-use crate::domain::CallRequest;
 use crate::domain::turn::text_enum;
+use crate::domain::{CallRequest, exact, undoubled};
 
 text_enum! {
     /// The kind of a proposal, whose word is the name of its tool.
@@ -258,12 +259,12 @@ impl CampaignProposal {
     }
 }
 
-fn exactly<T: DeserializeOwned>(kind: ProposalKind, written: &Value) -> Result<T, String> {
-    serde_json::from_value(written.clone()).map_err(|error| format!("{kind}: {error}"))
+fn exactly<T: DeserializeOwned + Serialize>(kind: ProposalKind, written: &Value) -> Result<T, String> {
+    exact(written).map_err(|error| format!("{kind}: {error}"))
 }
 
 /// The proposal that stands in an answer's text as its one JSON object, with the kind in `kind`, and the other fields beside it or in
-/// `arguments`. An answer with two has none.
+/// `arguments`. An answer with two has none, and so has one with a field that stands twice.
 pub fn in_text(text: &str) -> Option<CallRequest> {
     let (mut rest, mut found) = (text, Vec::new());
     while let Some(start) = rest.find('{') {
@@ -271,8 +272,11 @@ pub fn in_text(text: &str) -> Option<CallRequest> {
         let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
         match stream.next() {
             Some(Ok(Value::Object(object))) => {
+                let end = stream.byte_offset();
+                // Nobody knows which of two fields with one name is meant.
+                undoubled(&rest[..end]).ok()?;
                 found.push(object);
-                rest = &rest[stream.byte_offset()..];
+                rest = &rest[end..];
             }
             _ => rest = &rest[1..],
         }

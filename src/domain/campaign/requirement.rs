@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use super::artifact::{ArtifactType, check_key};
 use super::lead::LeadStatus;
-use crate::domain::{CampaignTaskId, LeadId};
+use super::page::PageHost;
+use crate::domain::{CampaignTaskId, LeadId, exact};
 
 /// Something that holds or does not hold in the state of a campaign.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,7 +62,7 @@ pub enum Requirement {
     },
     /// A page of this host was read after the task began, and held this text.
     PageRead {
-        /// The host.
+        /// The host, as [`PageHost::alone`] reads it; one that an earlier version kept may be none.
         host: String,
         /// The text.
         contains: String,
@@ -112,8 +113,7 @@ impl Requirement {
             Value::Object(fields) => Value::Object(fields.into_iter().filter(|(_, value)| !value.is_null()).collect()),
             other => other,
         };
-        let read: Self =
-            serde_json::from_value(written).map_err(|error| format!("{at}: {error}; the kinds are {REQUIREMENTS}"))?;
+        let mut read: Self = exact(&written).map_err(|error| format!("{at}: {error}; the kinds are {REQUIREMENTS}"))?;
         if let Self::ArtifactExists { key, min_version, .. } = &read {
             check_key(key).map_err(|why| format!("{at}.key: {why}"))?;
             if *min_version < 1 {
@@ -124,6 +124,9 @@ impl Requirement {
             && *count < 1
         {
             return Err(format!("{at}.count: is {count}; ask for 1 at least"));
+        }
+        if let Self::PageRead { host, .. } = &mut read {
+            *host = PageHost::alone(host).map_err(|why| format!("{at}.host: {why}"))?;
         }
         Ok(read)
     }

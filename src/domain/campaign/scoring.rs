@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use serde::{Deserialize, Serialize};
 
 use super::lead::{Lead, RulePoints, ScoreBreakdown};
-use crate::domain::shortened;
+use crate::domain::{exact_text, shortened};
 
 /// The largest weight, and the largest score, either way.
 const MOST: i64 = 1_000_000;
@@ -59,7 +59,7 @@ impl ScoringConfig {
     /// A sentence with the place and what is expected.
     pub fn read(content: &str) -> Result<Self, String> {
         let expected = r#"expected like {"base": 0, "rules": [{"attribute": "title", "contains": "CTO", "weight": 10}], "min": 0, "max": 100}"#;
-        let config: Self = serde_json::from_str(content).map_err(|error| format!("content: {error}; {expected}"))?;
+        let config: Self = exact_text(content).map_err(|error| format!("content: {error}; {expected}"))?;
         if config.rules.len() > MOST_RULES {
             return Err(format!("content.rules: has {} rules; at most {MOST_RULES}", config.rules.len()));
         }

@@ -12,6 +12,7 @@ use super::words::tool_lines;
 use super::*;
 use crate::domain::{CampaignId, LeadId, Machine};
 
+mod reasons;
 mod scripts;
 
 fn now() -> DateTime<Utc> {
@@ -405,6 +406,8 @@ fn campaign_leads_are_imported_whole_or_not_at_all() {
     let text = "\u{feff}full_name,profile_url,title\r\n\"Lovelace, \"\"Ada\"\"\",https://x.example/ada,CTO\r\nGrace,https://x.example/grace,\"a\nb\"\r\n";
     let read = read_csv(text).unwrap();
     assert_eq!((read[0].full_name.as_str(), read[1].attributes["title"].as_str()), ("Lovelace, \"Ada\"", "a\nb"));
+    let loud = read_csv("full_name,profile_url\nEve,HTTPS://E.com/Eve\n").unwrap();
+    assert_eq!(loud[0].profile_url, "https://E.com/Eve");
     let bad = "full_name,profile_url\n,https://x.example/a\nB,ftp://x\nC,https://x.example/c,more\nD,https://x.example/d\nD,https://x.example/d\n";
     let told = read_csv(bad).unwrap_err();
     assert_eq!(told.len(), 4, "{told:?}");

@@ -11,11 +11,11 @@ use serde_json::Value;
 use super::Campaigns;
 use super::request;
 use super::script::{PresenceOf, not_run};
-use crate::domain::campaign::judge::capabilities_of;
+use crate::domain::campaign::judge::{capabilities_of, is_own_tool};
 use crate::domain::campaign::proposal::ExecuteTool;
 use crate::domain::campaign::words::{ProgramWords, tool_lines};
-use crate::domain::campaign::{CampaignProposal, CampaignState};
-use crate::domain::{CapabilityVersion, Effect, Outcome, Refusal, ToolSpec, shortened, without_middle};
+use crate::domain::campaign::{CampaignProposal, CampaignState, CampaignTask, CampaignTaskStatus, Requirement};
+use crate::domain::{CampaignTaskId, CapabilityVersion, Effect, Outcome, Refusal, ToolSpec, shortened, without_middle};
 use crate::store::{DoneOutside, StoreError};
 use crate::tools::{Act, CallCard, Doing, Executed, Kit, Prepared, Preparing, ToolError, call_capability, offer};
 
@@ -47,22 +47,47 @@ impl Campaigns {
         Ok(ProgramWords { tools: self.tool_lines(state).await?, ..request::words() })
     }
 
-    /// The faults of the capabilities that an environment names, each with what to do.
+    /// The faults of the capabilities that an environment names or a task needs, each with what to do.
     pub(super) async fn capability_faults(&self, state: &CampaignState) -> Result<Vec<String>, StoreError> {
-        let named = capabilities_of(state);
-        if named.is_empty() {
+        let (named, needed) = (capabilities_of(state), tools_needed(state));
+        if named.is_empty() && needed.is_empty() {
             return Ok(Vec::new());
         }
         let installed = self.0.executor.tools.capabilities().await?;
-        let missing = named.into_iter().filter(|name| installed.iter().all(|one| one.name != *name));
-        let fault = |name: String| {
+        let is_missing = |name: &str| installed.iter().all(|one| one.name != name);
+        let unknown = needed.into_iter().filter(|(tool, _)| is_missing(tool) && !named.contains(*tool));
+        let mut faults: Vec<_> = unknown
+            .map(|(tool, task)| {
+                format!(
+                    "task {task} needs that {tool} has succeeded, which is no tool of a campaign and no installed capability; block it and \
+                     add another, or install the capability and name it in the environment: level3 capability list"
+                )
+            })
+            .collect();
+        let missing = named.iter().filter(|name| is_missing(name));
+        let fault = |name: &String| {
             format!(
                 "the environment names the capability {name}, which is not installed or is switched off; install it, or leave it out: \
                  level3 capability list"
             )
         };
-        Ok(missing.map(fault).collect())
+        faults.extend(missing.map(fault));
+        Ok(faults)
     }
+}
+
+/// The tools that open tasks need and that are none of the program's own, each with a task: they can only be capabilities.
+fn tools_needed(state: &CampaignState) -> BTreeMap<&str, CampaignTaskId> {
+    let is_open = |task: &&CampaignTask| !matches!(task.status, CampaignTaskStatus::Done | CampaignTaskStatus::Blocked);
+    let conditions = state.tasks.iter().filter(is_open).flat_map(|task| {
+        let all = task.metadata.preconditions.iter().chain(&task.metadata.requires);
+        all.map(move |wanted| (task.id, wanted))
+    });
+    let tools = conditions.filter_map(|(task, wanted)| match wanted {
+        Requirement::ToolSucceeded { tool, .. } if !is_own_tool(tool) => Some((tool.as_str(), task)),
+        _ => None,
+    });
+    tools.collect()
 }
 
 /// A call of a capability that may be carried out.

@@ -1,13 +1,21 @@
 //! The check before a campaign starts: secrets, model, and what its tasks need. Its events and artifacts were checked before.
 
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
 use super::Campaigns;
 use crate::domain::CampaignId;
-use crate::domain::campaign::page::{PageHosts, is_browser_tool};
+use crate::domain::campaign::artifact::Environment;
+use crate::domain::campaign::page::{PageHost, PageHosts, is_browser_tool};
 use crate::domain::campaign::script::{RUN_SCRIPT, ScriptLanguage, script_named};
-use crate::domain::campaign::{ArtifactType, CAMPAIGN_PROFILE, CampaignState, Requirement};
+use crate::domain::campaign::{ArtifactType, CAMPAIGN_PROFILE, CampaignState, CampaignTaskStatus, Requirement};
 use crate::model::{Entry, Request};
 use crate::store::CampaignError;
 use crate::telemetry::chain;
+
+/// The key of the environment that advice is about.
+const ENVIRONMENT: &str = "environment";
 
 /// All that is missing, each with what to do. None: it may start.
 pub(super) async fn faults(campaigns: &Campaigns, id: CampaignId) -> Result<Vec<String>, CampaignError> {
@@ -45,34 +53,62 @@ async fn model_fault(campaigns: &Campaigns) -> Result<Option<String>, CampaignEr
     Ok(fault.map(|error| format!("no model answers: {error}; see which one does, and what the others need: level3 models")))
 }
 
-/// The faults of the browser, where a task needs one.
+/// The faults of the browser, where a task needs one. A task that a person has set aside needs none.
 async fn browser_faults(campaigns: &Campaigns, state: &CampaignState) -> Vec<String> {
-    let mut faults = Vec::new();
     let hosts = PageHosts::of(state.environment().hosts);
-    let mut needs = false;
+    let (mut faults, mut needed, mut missing) = (Vec::new(), None, BTreeMap::new());
     for task in &state.tasks {
+        if matches!(task.status, CampaignTaskStatus::Done | CampaignTaskStatus::Blocked) {
+            continue;
+        }
         for wanted in task.metadata.preconditions.iter().chain(&task.metadata.requires) {
             match wanted {
-                Requirement::ToolSucceeded { tool, .. } if is_browser_tool(tool) => needs = true,
+                Requirement::ToolSucceeded { tool, .. } if is_browser_tool(tool) => needed = Some(task.id),
                 Requirement::PageRead { host, .. } => {
-                    needs = true;
-                    if !hosts.names(host) {
-                        let id = state.campaign.id;
-                        faults.push(format!(
-                            "task {} reads a page of {host}, which is no host of this campaign; name it in the artifact environment: \
-                             level3 campaign artifact {id} environment environment FILE with {{\"hosts\": [\"{host}\"]}}",
-                            task.id
-                        ));
+                    needed = Some(task.id);
+                    match PageHost::alone(host) {
+                        Ok(name) if hosts.names(&name) => {}
+                        Ok(name) => drop(missing.insert(name, task.id)),
+                        Err(why) => {
+                            faults.push(format!("task {} reads a page of no host: {why}; block it, and add another", task.id));
+                        }
                     }
                 }
                 _ => {}
             }
         }
     }
-    if needs && let Err(error) = campaigns.0.browser.look().await {
+    let advice = naming(state, missing.keys().cloned());
+    faults.extend(missing.iter().map(|(name, task)| {
+        format!(
+            "task {task} reads a page of {name}, which is no host of this campaign; name it in the artifact environment: \
+             {advice}"
+        )
+    }));
+    if let Some(task) = needed
+        && hosts.is_empty()
+        && faults.is_empty()
+    {
+        faults.push(format!(
+            "task {task} needs a page, and no host is named whose pages may be opened; name one in the artifact environment: {}",
+            naming(state, ["example.com".to_owned()])
+        ));
+    }
+    if needed.is_some()
+        && let Err(error) = campaigns.0.browser.look().await
+    {
         faults.push(error.to_string());
     }
     faults
+}
+
+/// The command that names these hosts, with the whole content to keep: a new version takes the place of the one before it.
+fn naming(state: &CampaignState, hosts: impl IntoIterator<Item = String>) -> String {
+    let kept = state.artifact(ArtifactType::Environment, ENVIRONMENT);
+    let mut environment: Environment = kept.and_then(|kept| serde_json::from_str(&kept.content).ok()).unwrap_or_default();
+    environment.hosts.retain(|host| host.parse::<PageHost>().is_ok());
+    environment.hosts.extend(hosts);
+    format!("level3 campaign artifact {} environment {ENVIRONMENT} FILE with {}", state.campaign.id, json!(environment))
 }
 
 /// The fault of the languages of scripts, if a task needs one that is not there.

@@ -132,7 +132,8 @@ impl Campaigns {
         let why = match self.store().campaign_state(id).await {
             Err(CampaignError::Broken(_, why)) => why,
             other => {
-                let state = other?;
+                let mut state = other?;
+                self.store().name_approvals(std::slice::from_mut(&mut state.campaign)).await?;
                 self.write_files(id).await;
                 return Ok(state);
             }

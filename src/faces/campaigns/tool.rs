@@ -11,13 +11,13 @@ use super::capability::ReadCapability;
 use super::request::spec_of;
 use super::script::{PresenceOf, ReadScript};
 use crate::browser::Browser;
-use crate::domain::campaign::judge::{bound, capabilities_of, leads_named, validate};
+use crate::domain::campaign::judge::{bound, capabilities_of, leads_named, read_task, validate};
 use crate::domain::campaign::page::{PageHosts, READ, SCREENSHOT, is_browser_tool};
 use crate::domain::campaign::proposal::{AnalyzeLeads, ExecuteTool, GenerateMessage, PersistArtifact, RequestUserInput};
 use crate::domain::campaign::scoring::ScoringConfig;
 use crate::domain::campaign::script::{RUN_SCRIPT, ScriptPlan, asks_for_hosts};
 use crate::domain::campaign::visit::PagePlan;
-use crate::domain::campaign::{ArtifactType, CampaignProposal, CampaignState, ContextKind, ProposalKind};
+use crate::domain::campaign::{ArtifactType, CampaignProposal, CampaignState, ContextKind, ProposalKind, Requirement};
 use crate::domain::{CampaignId, Effect, Outcome, Refusal, RefusalCode, ToolSpec};
 use crate::store::{CampaignError, StoreError};
 use crate::tools::{Act, CallCard, Doing, Executed, Kit, Prepared, Preparing, Tool, ToolError};
@@ -186,7 +186,19 @@ fn card(state: &CampaignState, proposal: &CampaignProposal) -> Vec<String> {
     };
     let mut what = vec![campaign];
     what.extend(match proposal {
-        P::CreateTask(task) => vec![format!("Makes the task: {}", task.description), format!("Because: {}", task.why)],
+        P::CreateTask(task) => {
+            let mut what = vec![format!("Makes the task: {}", task.description), format!("Because: {}", task.why)];
+            let (preconditions, requires) = read_task(task).unwrap_or_default();
+            let all = |of: Vec<Requirement>| of.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and when ");
+            if !preconditions.is_empty() {
+                what.push(format!("It begins when {}.", all(preconditions)));
+            }
+            what.push(match requires.is_empty() {
+                true => "It has no required effects: you alone can finish it.".to_owned(),
+                false => format!("It counts as done when {}.", all(requires)),
+            });
+            what
+        }
         P::SelectNextTask(selected) => vec![format!("Takes up task {}.", selected.task)],
         P::GenerateMessage(GenerateMessage { key, text, .. }) => {
             vec![

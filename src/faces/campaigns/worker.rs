@@ -144,7 +144,7 @@ impl CampaignWorker {
             return self.end(turn, id, came).await.map(Asked::Worked);
         }
         if let Some(words) = turn.law.used_up(turn.steps + 1) {
-            return self.end(turn, id, CycleCame { words, ..CycleCame::default() }).await.map(Asked::Worked);
+            return self.end(turn, id, CycleCame { words, silent: true, ..CycleCame::default() }).await.map(Asked::Worked);
         }
         let words = self.0.words(&state).await?;
         let request = CycleRequest::of(&state, now, &words);
@@ -176,7 +176,8 @@ impl CampaignWorker {
             Err(error) => {
                 executor.metrics.model_error(error.kind);
                 tracing::warn!(kind = ?error.kind, %error, "no answer from the model");
-                let came = CycleCame { words: format!("The model gave no answer: {error}"), ..CycleCame::default() };
+                let words = format!("The model gave no answer: {error}");
+                let came = CycleCame { words, silent: true, ..CycleCame::default() };
                 return self.end(turn, id, came).await.map(Asked::Worked);
             }
         };
@@ -258,6 +259,7 @@ fn judged(calls: &[LastCall]) -> Judged {
                 fingerprint: read.filter(|_| begun && !again).map(|proposal| proposal.fingerprint()),
                 words: format!("{} was {how}: {}", call.name, sentence(result)),
                 fruitful: done && !idle,
+                silent: false,
             })
         }
     }

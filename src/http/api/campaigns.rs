@@ -7,11 +7,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
-use crate::domain::CampaignId;
 use crate::domain::campaign::artifact::check_key;
-use crate::domain::campaign::judge::hindrance;
+use crate::domain::campaign::judge::{hindrance, is_met};
 use crate::domain::campaign::snapshot::{snapshot, unproven};
 use crate::domain::campaign::{ArtifactType, Campaign, CampaignInput, CampaignState, Need, Requirement, TaskMetadata};
+use crate::domain::{CampaignId, exact};
 use crate::faces::campaigns::Campaigns;
 use crate::http::Doors;
 use crate::http::visitor::{Closed, Owner};
@@ -19,7 +19,7 @@ use crate::store::{CampaignError, CampaignLog, CampaignOrder, LogLineOfCampaign,
 use crate::wire::api::{
     AllowNext, AnswerQuestion, ArtifactVersions, CampaignExport, CampaignInfo, CampaignLeads, CampaignList, CampaignLogKinds,
     CampaignMade, CampaignOrderForm, CampaignStateInfo, CampaignTaskDeed, CampaignTaskOrder, CampaignTold, CampaignVerified,
-    CampaignVocabulary, ChangeCampaignTask, ImportLeads, KeepArtifact, SetLead, ShownCampaignTask,
+    CampaignVocabulary, ChangeCampaignTask, ImportLeads, KeepArtifact, SetLead, ShownCampaignTask, ShownCondition,
 };
 
 /// The most lines and leads of an answer.
@@ -118,8 +118,7 @@ fn new_task(order: CampaignTaskOrder, at: &str, read: ReadCondition) -> Result<N
     };
     let need = |(n, one): (usize, Value)| {
         let expected = r#"expected like {"type": "context", "key": "campaign_context"}"#;
-        let read: Need =
-            serde_json::from_value(one).map_err(|error| ApiRefusal::bad(format!("{at}needs[{n}]: {error}; {expected}")))?;
+        let read: Need = exact(&one).map_err(|error| ApiRefusal::bad(format!("{at}needs[{n}]: {error}; {expected}")))?;
         let wrong = read.key.as_deref().and_then(|key| check_key(key).err());
         wrong.map_or(Ok(read), |why| Err(ApiRefusal::bad(format!("{at}needs[{n}].key: {why}"))))
     };
@@ -139,9 +138,11 @@ async fn show(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<CampaignInfo
 
 fn info(doors: &Doors, state: CampaignState) -> CampaignInfo {
     let now = doors.clock.now();
+    let shown = |wanted: &Requirement| ShownCondition { words: wanted.to_string(), holds: is_met(&state, wanted, now) };
     let tasks = state.tasks.iter().map(|task| ShownCampaignTask {
         unproven: unproven(&state, task, now),
         hindrance: hindrance(&state, task, now),
+        begins_when: task.metadata.preconditions.iter().map(shown).collect(),
         task: task.clone(),
     });
     CampaignInfo {

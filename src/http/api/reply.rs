@@ -3,12 +3,15 @@
 
 use axum::Json;
 use axum::body::Bytes;
+use axum::extract::path::ErrorKind;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde::de::DeserializeOwned;
+use serde_json::error::Category;
 
 use crate::config::SettingRefused;
 use crate::profiles::UnknownProfile;
@@ -104,7 +107,7 @@ impl From<UserError> for ApiRefusal {
         match error {
             UserError::Unknown(_) => Self::unknown(error.to_string()),
             UserError::Taken(_) | UserError::Owner(_) => Self::conflict(error.to_string()),
-            UserError::DisplayName(_) | UserError::Zone(_) => Self::bad(error.to_string()),
+            UserError::DisplayName(_) | UserError::HoldsSecret | UserError::Zone(_) => Self::bad(error.to_string()),
             UserError::Store(error) => error.into(),
         }
     }
@@ -182,7 +185,20 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         if holds_zero(text) {
             return Err(ApiRefusal::bad("the body holds a zero character (\\u0000), which cannot be kept; leave it out"));
         }
-        serde_json::from_slice(text).map(Self).map_err(|error| ApiRefusal::bad(format!("the body cannot be read: {error}")))
+        serde_json::from_slice(text).map(Self).map_err(|error| ApiRefusal::bad(unread(&error)))
+    }
+}
+
+/// Why a body cannot be read. The place is told of a fault in the JSON; of a value that does not fit, the sentence names it, and the place is one
+/// in a body that a person of the command line or of the page never saw.
+fn unread(error: &serde_json::Error) -> String {
+    let told = error.to_string();
+    match error.classify() {
+        Category::Data => {
+            let place = format!(" at line {} column {}", error.line(), error.column());
+            format!("the body cannot be taken: {}", told.strip_suffix(&place).unwrap_or(&told))
+        }
+        Category::Io | Category::Syntax | Category::Eof => format!("the body cannot be read: {told}"),
     }
 }
 
@@ -216,8 +232,19 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for At<T> {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiRefusal> {
         let read = Path::from_request_parts(parts, state).await;
         read.map(|Path(at)| Self(at))
-            .map_err(|error| ApiRefusal::bad(format!("the address cannot be read: {}", error.body_text())))
+            .map_err(|error| ApiRefusal::bad(format!("the address cannot be read: {}", unread_path(&error))))
     }
+}
+
+/// The fault of a path, in words.
+fn unread_path(error: &PathRejection) -> String {
+    use ErrorKind::{ParseError, ParseErrorAtIndex, ParseErrorAtKey};
+    if let PathRejection::FailedToDeserializePathParams(error) = error
+        && let ParseError { value, .. } | ParseErrorAtIndex { value, .. } | ParseErrorAtKey { value, .. } = error.kind()
+    {
+        return format!("`{value}` is no number, or one that nothing here has");
+    }
+    error.body_text()
 }
 
 /// The part of the address behind the question mark.

@@ -38,6 +38,8 @@ pub struct CycleCame {
     pub words: String,
     /// True if something came of it.
     pub fruitful: bool,
+    /// True if no model answered; the words say why.
+    pub silent: bool,
 }
 
 impl Store {
@@ -167,7 +169,9 @@ impl Store {
             return Ok(false);
         }
         if after.pauses {
-            unit.move_campaign(&after.state, CampaignInput::Pause, Some(AFTER_ONE)).await?;
+            let no_answer = after.state.campaign.no_answer.as_ref();
+            let why = no_answer.map_or_else(|| AFTER_ONE.to_owned(), |no_answer| format!("{AFTER_ONE}. {no_answer}"));
+            unit.move_campaign(&after.state, CampaignInput::Pause, Some(&why)).await?;
         }
         if after.goes_on {
             failpoint::hit(Point::MidCycleEnd).map_err(StoreError::broken)?;
@@ -368,12 +372,13 @@ impl Unit {
         came: CycleCame,
         presence: Presence,
     ) -> Result<WrittenEnd, StoreError> {
-        let CycleCame { proposal, fingerprint, words, fruitful } = came;
+        let CycleCame { proposal, fingerprint, words, fruitful, silent } = came;
         let words = self.clean(&words).into_owned();
         let mut campaign = state.campaign.clone();
         campaign.cycles += 1;
         campaign.idle_cycles = if fruitful { 0 } else { campaign.idle_cycles + 1 };
         (campaign.bad_answers, campaign.judged_step) = (0, judged.or(campaign.judged_step));
+        campaign.no_answer = silent.then(|| shortened(&words, MOST_FAULT).into_owned());
         // The next cycle is told why this one brought nothing; what was told stays if nothing was proposed.
         campaign.fault = match &proposal {
             None => campaign.fault,

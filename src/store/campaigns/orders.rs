@@ -8,7 +8,7 @@ use super::CampaignError;
 use super::writing::NewArtifact;
 use crate::domain::campaign::artifact::{check_content, check_key};
 use crate::domain::campaign::conditions::{number_tasks, waits_for_good};
-use crate::domain::campaign::judge::check_description;
+use crate::domain::campaign::judge::{check_description, is_met};
 use crate::domain::campaign::lead::{ImportedLead, read_csv};
 use crate::domain::campaign::script::BoundArtifact;
 use crate::domain::campaign::{
@@ -48,7 +48,7 @@ pub struct NewCampaign {
 pub enum CampaignOrder {
     /// Makes a task.
     AddTask(NewCampaignTask),
-    /// Finishes a task that has no required effects.
+    /// Finishes a task that has no required effects, once its preconditions hold.
     Finish(i64),
     /// Sets a task aside, for a reason.
     Block(i64, String),
@@ -231,6 +231,7 @@ impl Unit {
             cycles: 0,
             idle_cycles: 0,
             fault: None,
+            no_answer: None,
             bad_answers: 0,
             judged_step: None,
             carried: Vec::new(),
@@ -273,7 +274,7 @@ impl Unit {
             }
             CampaignOrder::AddTask(_) => Err(CampaignError::Refused(format!("a campaign has at most {MOST_TASKS} tasks"))),
             CampaignOrder::Finish(id) | CampaignOrder::Block(id, _) | CampaignOrder::Unblock(id) => {
-                self.set_task(campaign, task(id)?, order).await
+                self.set_task(state, task(id)?, order).await
             }
             CampaignOrder::Answer(id, question, answer) => {
                 let mut task = task(id)?;
@@ -312,6 +313,11 @@ impl Unit {
                 if !(1..=MOST_USES).contains(&uses_left) {
                     return Err(CampaignError::Wrong(format!("count: is {uses_left}; 1 to {MOST_USES} can be allowed at once")));
                 }
+                if artifact_type.is_some() && kind != ContextKind::Persist {
+                    return Err(CampaignError::Wrong(format!(
+                        "type: `persist` alone has one, and `{kind}` has none; leave it out"
+                    )));
+                }
                 if until <= self.now || until > self.now + TimeDelta::hours(MOST_HOURS) {
                     return Err(CampaignError::Wrong(format!("until: has to be within the next {MOST_HOURS} hours")));
                 }
@@ -334,17 +340,23 @@ impl Unit {
 
     async fn set_task(
         &mut self,
-        campaign: &Campaign,
+        state: &CampaignState,
         mut task: CampaignTask,
         order: CampaignOrder,
     ) -> Result<String, CampaignError> {
         let id = task.id;
+        let unmet = task.metadata.preconditions.iter().filter(|wanted| !is_met(state, wanted, self.now));
+        let unmet: Vec<_> = unmet.map(ToString::to_string).collect();
         let (status, what) = match (order, task.status) {
             (_, CampaignTaskStatus::Done) => return Err(CampaignError::Refused(format!("task {id} is done, and stays so"))),
             (CampaignOrder::Finish(_), _) if !task.metadata.requires.is_empty() => {
                 return Err(CampaignError::Refused(format!(
                     "task {id} has required effects, and is done when they are proven; a person finishes only tasks without"
                 )));
+            }
+            (CampaignOrder::Finish(_), _) if !unmet.is_empty() => {
+                let missing = unmet.join(" and when ");
+                return Err(CampaignError::Refused(format!("task {id} cannot be finished yet: it begins when {missing}")));
             }
             (CampaignOrder::Finish(_), _) => (CampaignTaskStatus::Done, "is done, by a person".to_owned()),
             (CampaignOrder::Block(_, why), _) if why.trim().is_empty() => {
@@ -362,7 +374,7 @@ impl Unit {
         };
         task.status = status;
         let told = format!("Task {id} {what}.");
-        self.record_task(campaign.conversation_id, task, what).await?;
+        self.record_task(state.campaign.conversation_id, task, what).await?;
         Ok(told)
     }
 
@@ -384,7 +396,7 @@ impl Unit {
         Ok(format!("{new} leads are new, {changed} were changed."))
     }
 
-    /// Imports rows: those of a known `profile_url` are changed. Gives how many are new, and how many were changed.
+    /// Imports rows: those of a known `profile_url` are changed in the columns that they have. Gives how many are new, and how many were changed.
     pub(super) async fn import_rows(
         &mut self,
         state: &CampaignState,
@@ -399,10 +411,15 @@ impl Unit {
         let mut numbers = self.numbers_of("leads", unknown).await?.into_iter();
         for ImportedLead { full_name, profile_url, attributes } in rows {
             let lead = match by_url.remove(&profile_url) {
-                Some(lead) if lead.full_name == full_name && lead.attributes == attributes => continue,
                 Some(lead) => {
+                    // A column that the file does not have leaves what is there.
+                    let mut all = lead.attributes.clone();
+                    all.extend(attributes);
+                    if lead.full_name == full_name && lead.attributes == all {
+                        continue;
+                    }
                     changed += 1;
-                    Lead { full_name, attributes, updated_at: self.now, ..lead }
+                    Lead { full_name, attributes: all, updated_at: self.now, ..lead }
                 }
                 None => {
                     new += 1;

@@ -1,5 +1,7 @@
 //! Campaigns as a person looks at them.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use sqlx::{query_as, query_scalar};
@@ -38,7 +40,32 @@ impl Store {
     /// If the database does not answer.
     pub async fn campaigns(&self) -> Result<Vec<Campaign>, StoreError> {
         let rows = query_scalar::<_, Value>("SELECT to_jsonb(c) FROM campaigns c ORDER BY id DESC LIMIT 1000");
-        rows.fetch_all(&self.pool).await?.into_iter().map(value).collect()
+        let rows = rows.fetch_all(&self.pool).await?.into_iter();
+        let mut campaigns = rows.map(value).collect::<Result<Vec<Campaign>, _>>()?;
+        self.name_approvals(&mut campaigns).await?;
+        Ok(campaigns)
+    }
+
+    /// Says of campaigns that they wait for an approval, if one is pending. It is no row of the campaign: whichever way it ends, it is named no more.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn name_approvals(&self, campaigns: &mut [Campaign]) -> Result<(), StoreError> {
+        let conversations: Vec<_> = campaigns.iter().map(|campaign| campaign.conversation_id.0).collect();
+        let pending = query_as::<_, (i64, i64, Option<String>)>(
+            "SELECT conversation_id, approval_id, shown ->> 'tool' FROM approvals
+             WHERE state = 'pending' AND conversation_id = ANY($1) ORDER BY approval_id DESC",
+        );
+        let pending = pending.bind(conversations).fetch_all(&self.pool).await?.into_iter();
+        let words = |id: i64, tool: Option<String>| {
+            let tool = tool.unwrap_or_default();
+            format!("approval {id} ({tool}) waits for your decision; see it: level3 approvals show {id}")
+        };
+        let mut waits: BTreeMap<_, _> = pending.map(|(conversation, id, tool)| (conversation, words(id, tool))).collect();
+        for campaign in campaigns {
+            campaign.waits_for = waits.remove(&campaign.conversation_id.0).or(campaign.waits_for.take());
+        }
+        Ok(())
     }
 
     /// The leads of a campaign, the best first.

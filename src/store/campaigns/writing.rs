@@ -277,9 +277,10 @@ fn on_conflict(table: &str) -> Option<&'static str> {
     Some(match table {
         "campaigns" => {
             "ON CONFLICT (id) DO UPDATE
-             SET (name, status, reason, waits_for, next_at, cycles, idle_cycles, fault, bad_answers, judged_step, carried, cycles_left, updated_at) =
+             SET (name, status, reason, waits_for, next_at, cycles, idle_cycles, fault, no_answer, bad_answers, judged_step, carried, cycles_left,
+                  updated_at) =
                  (EXCLUDED.name, EXCLUDED.status, EXCLUDED.reason, EXCLUDED.waits_for, EXCLUDED.next_at, EXCLUDED.cycles,
-                  EXCLUDED.idle_cycles, EXCLUDED.fault, EXCLUDED.bad_answers, EXCLUDED.judged_step, EXCLUDED.carried,
+                  EXCLUDED.idle_cycles, EXCLUDED.fault, EXCLUDED.no_answer, EXCLUDED.bad_answers, EXCLUDED.judged_step, EXCLUDED.carried,
                   EXCLUDED.cycles_left, EXCLUDED.updated_at)"
         }
         "campaign_tasks" => {

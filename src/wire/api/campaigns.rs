@@ -1,13 +1,14 @@
 //! Campaigns: made, steered, watched, and told of.
 
 use chrono::{DateTime, Utc};
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::domain::campaign::{
     ApprovalContext, Artifact, ArtifactType, Campaign, CampaignTask, ContextKind, Lead, LeadStatus, time_named,
 };
-use crate::domain::{CampaignId, LeadId, ToolSpec, TurnId};
+use crate::domain::{CampaignId, LeadId, ToolSpec, TurnId, exact};
 
 /// A task that a person makes. Conditions are read by their own rules, so that a fault is named by its place.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -33,8 +34,12 @@ pub struct CampaignOrderForm {
     /// Its name.
     pub name: String,
     /// Its tasks.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "tasks")]
     pub tasks: Vec<CampaignTaskOrder>,
+}
+
+fn tasks<'de, D: Deserializer<'de>>(written: D) -> Result<Vec<CampaignTaskOrder>, D::Error> {
+    exact(&Value::deserialize(written)?).map_err(|why| D::Error::custom(format!("tasks: {why}")))
 }
 
 /// All campaigns.
@@ -54,6 +59,18 @@ pub struct ShownCampaignTask {
     pub unproven: Vec<String>,
     /// Why it cannot be worked on, if it cannot.
     pub hindrance: Option<String>,
+    /// Its preconditions.
+    #[serde(default)]
+    pub begins_when: Vec<ShownCondition>,
+}
+
+/// A condition as a person reads it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ShownCondition {
+    /// The condition, in words.
+    pub words: String,
+    /// True if it holds.
+    pub holds: bool,
 }
 
 /// One campaign.

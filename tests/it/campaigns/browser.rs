@@ -310,3 +310,33 @@ async fn campaign_pictures_are_kept_and_numbers_of_a_left_page_are_void() {
     assert!(refused.contains("the page was left since it was read, and its numbers are void"), "{refused}");
     desk.check().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn campaign_tab_that_does_not_answer_is_given_up_and_the_next_page_opens_in_another() {
+    let Some(visit) = Visit::start(profile(), Chromium::port).await else { return };
+    let (desk, others) = (&visit.desk, visit.chromium.pages().await.len());
+    visit.allow(50).await;
+    visit.open("/loop").await;
+    let stuck = visit.page().await["tab"].clone();
+    let came = visit.click("button Loop", false).await;
+    assert!(came.contains("Nobody knows whether this happened") && came.contains("so it is given up"), "{came}");
+    assert_eq!(visit.touch().await["state"], "unknown");
+    let read = visit.cycle(does("browser_read", json!({})), false).await;
+    assert!(read.contains("propose browser_open"), "{read}");
+    assert!(visit.chromium.pages().await.iter().any(|page| page["id"] == stuck), "a person can look at it until then");
+    desk.app.clock.advance(TimeDelta::seconds(301));
+    desk.app.script([does("browser_open", json!({"address": visit.site.at("/ada")})), does("browser_read", json!({})), rests()]);
+    desk.present().await;
+    let approval = desk.asked().await;
+    desk.decide(&approval, "approve").await;
+    desk.app.run_until_idle().await;
+    let page = visit.page().await;
+    assert!(page["tab"] != stuck && page["text"].as_str().unwrap().contains("Engineer in London"), "{page}");
+    let closed = async {
+        while visit.chromium.pages().await.len() > others + 1 {
+            tokio::task::yield_now().await;
+        }
+    };
+    crate::support::in_time("the end of the tab that was given up", closed).await;
+    desk.check().await;
+}

@@ -59,7 +59,10 @@ async fn campaign_commands_make_list_show_steer_and_copy() {
     assert_eq!(made, "Campaign 1 is made. Start it: level3 campaign start 1\n");
     refused(&app, &["create", "x", "--tasks", &files.file("cut.json", "{")], 2, "cut.json is no JSON").await;
     let luck = files.file("luck.json", r#"[{"description": "d", "requires": [{"kind": "luck"}]}]"#);
-    refused(&app, &["create", "x", "--tasks", &luck], 1, "tasks[0].requires[0]: unknown variant `luck`").await;
+    let marked = files.file("marked.json", "\u{feff}[{\"description\": \"d\", \"requires\": [{\"kind\": \"luck\"}]}]");
+    for file in [&luck, &marked] {
+        refused(&app, &["create", "x", "--tasks", file], 1, "tasks[0].requires[0]: unknown variant `luck`").await;
+    }
     let list = done(&app, &["list"]).await;
     assert!(list.contains("Outreach") && list.contains("initializing") && list.lines().count() == 2, "{list}");
 
@@ -148,7 +151,9 @@ async fn campaign_tasks_of_the_command_line_have_preconditions_required_effects_
     assert_eq!(blocked, "Task 3 is blocked, by a person.\n");
     assert_eq!(done(app, &["task", "1", "unblock", "3"]).await, "Task 3 is taken up again.\n");
     refused(app, &["task", "1", "finish", "3"], 1, "has required effects").await;
-    assert_eq!(done(app, &["task", "1", "finish", "4"]).await, "Task 4 is done, by a person.\n");
+    refused(app, &["task", "1", "finish", "4"], 1, "task 4 cannot be finished yet: it begins when task 2 is done").await;
+    assert_eq!(done(app, &["task", "1", "add", "Rest"]).await, "Task 6 is made.\n");
+    assert_eq!(done(app, &["task", "1", "finish", "6"]).await, "Task 6 is done, by a person.\n");
     desk.check().await;
 }
 
@@ -165,17 +170,18 @@ async fn campaign_leads_artifacts_contexts_logs_and_exports_of_the_command_line(
     refused(app, &["lead", "1", "--set", "1"], 2, "expected LEAD=STATUS").await;
     refused(app, &["lead", "1", "--set", "Ada=won"], 2, "Ada is no number of a lead").await;
     refused(app, &["lead", "1", "--set", "9=won"], 1, "campaign 1 has no lead 9").await;
+    refused(app, &["lead", "1", "--set", "2=won", "--import", &people], 2, "cannot be used with").await;
     let leads = done(app, &["lead", "1"]).await;
     assert!(leads.contains("Ada") && leads.contains("qualified") && leads.lines().count() == 3, "{leads}");
 
     let about = files.file("about.md", "Sell the house");
     let kept = done(app, &["artifact", "1", "context", "campaign_context", &about]).await;
     assert_eq!(kept, "The context campaign_context is kept as version 1.\n");
-    let about = files.file("about.md", "Sell the flat");
+    let about = files.file("about.md", "Sell the flat \u{200c}\u{202e}");
     let kept = done(app, &["artifact", "1", "context", "campaign_context", &about]).await;
     assert_eq!(kept, "The context campaign_context is kept as version 2.\n");
     let versions = printed(app, &["artifact", "1", "context", "campaign_context"]).await;
-    assert_eq!(versions["versions"][1]["content"], "Sell the flat", "{versions}");
+    assert_eq!(versions["versions"][1]["content"], "Sell the flat \u{200c}\u{202e}", "{versions}");
     refused(app, &["artifact", "1", "context", "other"], 1, "campaign 1 has no context other").await;
     refused(app, &["artifact", "1", "context", "A B", &about], 1, "key: `A B` is no key").await;
     refused(app, &["artifact", "1", "poem", "ode", &about], 1, "unknown variant `poem`").await;
@@ -187,6 +193,8 @@ async fn campaign_leads_artifacts_contexts_logs_and_exports_of_the_command_line(
     assert_eq!((&context["artifact_type"], &context["uses_left"]), (&json!("message"), &json!(2)), "{context}");
     refused(app, &["context", "1", "persist", "--count", "51", "--until", &until], 1, "1 to 50 can be allowed at once").await;
     refused(app, &["context", "1", "persist"], 2, "--until").await;
+    let typed = ["context", "1", "interact", "--until", &until, "--type", "message"];
+    refused(app, &typed, 1, "`persist` alone has one, and `interact` has none").await;
     let revoked = done(app, &["context", "1", "--revoke", &context["id"].to_string()]).await;
     assert!(revoked.ends_with("holds no more.\n"), "{revoked}");
     refused(app, &["context", "1", "--revoke", "99"], 1, "has no approval context 99").await;

@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{Desk, two_tasks};
-use crate::support::call;
+use crate::support::{TestApp, call, text};
 
 const PEOPLE: &str = "full_name,profile_url\nAda,https://x.example/a\n";
 
@@ -98,4 +98,34 @@ async fn campaign_proposals_that_name_what_is_none_of_the_campaign_are_refused_b
         assert!(refused.contains(told), "{told}: {refused}");
     }
     desk.check().await;
+}
+
+#[tokio::test]
+async fn campaign_hosts_are_read_at_the_door_and_the_advice_of_a_start_leads_out() {
+    let desk = Desk { app: TestApp::start().await };
+    let reads = |host: &str| json!({"description": "Read", "requires": [{"kind": "page_read", "host": host, "contains": "x"}]});
+    for host in ["http://127.0.0.1:21402/", "http://x/", "127.0.0.1:21402", "*.example.com", "a b"] {
+        let refused = desk.refused("", json!({"name": "Pages", "tasks": [reads(host)]})).await;
+        assert!(refused.starts_with("tasks[0].requires[0].host: `"), "{host}: {refused}");
+    }
+    let tasks = json!([reads("Example.com"), reads("127.0.0.1")]);
+    assert_eq!(desk.ask(Method::POST, "", Some(json!({"name": "Pages", "tasks": tasks}))).await.0, 200);
+    let keep = |content: &str| json!({"type": "environment", "key": "environment", "content": content});
+    for host in ["*", "user@x", "x:0", "127.0.0.1:99999", "a b"] {
+        let refused = desk.refused("/1/artifacts", keep(&json!({"hosts": ["shop.test", host]}).to_string())).await;
+        assert!(refused.starts_with(&format!("content: hosts[1]: `{host}` is no host")), "{refused}");
+    }
+    let kept = keep(r#"{"settings": {"word": "hi"}, "hosts": ["shop.test"]}"#);
+    assert_eq!(desk.ask(Method::POST, "/1/artifacts", Some(kept)).await.0, 200);
+
+    desk.app.script([text("ready"), text("ready")]);
+    let (status, refused) = desk.ask(Method::POST, "/1/start", None).await;
+    let told = refused["error"].as_str().unwrap();
+    assert!(status == 409 && told.contains("task 1 reads a page of example.com, which is no host of this campaign"), "{told}");
+    let advice = told.split_once(" FILE with ").unwrap().1.lines().next().unwrap();
+    let content: Value = serde_json::from_str(advice).unwrap();
+    assert_eq!(content, json!({"settings": {"word": "hi"}, "hosts": ["shop.test", "127.0.0.1", "example.com"]}));
+    assert_eq!(desk.ask(Method::POST, "/1/artifacts", Some(keep(advice))).await.0, 200);
+    let (_, again) = desk.ask(Method::POST, "/1/start", None).await;
+    assert!(!again.to_string().contains("no host"), "{again}");
 }

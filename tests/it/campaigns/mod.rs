@@ -16,6 +16,7 @@ mod hostile;
 mod one_cycle;
 mod python;
 mod ranking;
+mod reasons;
 mod script_reach;
 mod scripts;
 mod shown;
@@ -242,6 +243,17 @@ async fn campaign_leads_are_scored_by_a_config_that_was_kept() {
     let leads = desk.get("/1/leads").await;
     assert_eq!((&leads["leads"][0]["full_name"], &leads["leads"][0]["weight_score"]), (&json!("Ada"), &json!(7)), "{leads}");
     assert_eq!(leads["leads"][0]["scored"]["version"], 1);
+
+    // A column that the file does not have leaves what is there, and the score with it.
+    let csv = "full_name,profile_url,town\nAda L.,HTTPS://x.example/a,London\nBob,https://x.example/b,\n";
+    let (_, told) = desk.ask(Method::POST, "/1/leads", Some(json!({"csv": csv}))).await;
+    assert_eq!(told["told"], "0 leads are new, 2 were changed.");
+    let csv = "full_name,profile_url\nAda L.,https://x.example/a\n";
+    let (_, told) = desk.ask(Method::POST, "/1/leads", Some(json!({"csv": csv}))).await;
+    assert_eq!(told["told"], "0 leads are new, 0 were changed.");
+    let ada = desk.get("/1/leads").await["leads"][0].clone();
+    assert_eq!((&ada["full_name"], &ada["weight_score"]), (&json!("Ada L."), &json!(7)), "{ada}");
+    assert_eq!(ada["attributes"], json!({"title": "CTO", "town": "London"}));
     desk.check().await;
 }
 

@@ -31,6 +31,29 @@ fn hosts_are_those_that_a_person_wrote_and_no_others() {
 }
 
 #[test]
+fn a_host_is_a_host_or_is_refused() {
+    for (written, read) in [
+        (" Example.COM ", "example.com"),
+        ("*.Shop.test:443", "*.shop.test:443"),
+        ("127.0.0.1:21402", "127.0.0.1:21402"),
+        ("[::1]:8080", "[::1]:8080"),
+        ("bücher.example", "xn--bcher-kva.example"),
+    ] {
+        assert_eq!(written.parse::<PageHost>().map(|host| host.to_string()), Ok(read.to_owned()), "{written}");
+    }
+    let stars = ["", "*", "*.", "a.*.test", "*.127.0.0.1"];
+    let others = ["user@x", "x:0", "x:", "x:+1", "127.0.0.1:99999", "a b", "http://x/", "https://x", "x/"];
+    for written in stars.into_iter().chain(others) {
+        assert!(written.parse::<PageHost>().is_err_and(|why| why.contains("is no host; write example.com")), "{written}");
+        assert!(PageHosts::of(vec![written.to_owned()]).is_empty(), "{written}");
+    }
+    assert_eq!(PageHost::alone("Example.com"), Ok("example.com".to_owned()));
+    for written in ["*.example.com", "example.com:80"] {
+        assert!(PageHost::alone(written).is_err_and(|why| why.ends_with("write it like example.com")), "{written}");
+    }
+}
+
+#[test]
 fn addresses_of_other_kinds_are_refused_by_their_sentence() {
     let hosts = PageHosts::of(vec!["example.com".to_owned(), "version".to_owned()]);
     for (address, words) in [

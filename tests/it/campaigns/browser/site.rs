@@ -98,6 +98,7 @@ async fn answer(State(shared): State<Shared>, request: Request) -> Response {
     match path.as_str() {
         "/ada" => Html(PROFILE).into_response(),
         "/traps" => Html(TRAPS.replace("PORT", &shared.port.to_string())).into_response(),
+        "/loop" => Html("<!doctype html><title>Loop</title><button onclick=\"while (1);\">Loop</button>").into_response(),
         "/inner" => Html("<button onclick=\"fetch('/framed')\">In frame</button>").into_response(),
         "/away" => Redirect::to(&format!("http://localhost:{}/foreign", shared.port)).into_response(),
         "/file" => ([(header::CONTENT_DISPOSITION, "attachment; filename=\"a.txt\"")], "a file").into_response(),

@@ -1,0 +1,131 @@
+//! JSON that is read exactly. Serde takes a list for the fields of a struct in their order, and of a field that stands twice the last: both are
+//! another thing than was written.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+/// Reads a value in which each list, object, text and number stands where the type writes one. A field that is left out may be `null`.
+///
+/// # Errors
+/// A sentence with the place.
+pub fn exact<T: DeserializeOwned + Serialize>(written: &Value) -> Result<T, String> {
+    let read = T::deserialize(written).map_err(|error| error.to_string())?;
+    let again = serde_json::to_value(&read).map_err(|error| error.to_string())?;
+    misplaced(written, &again, "").map_or(Ok(read), Err)
+}
+
+/// The same of a text, in which no field stands twice.
+///
+/// # Errors
+/// A sentence with the place.
+pub fn exact_text<T: DeserializeOwned + Serialize>(text: &str) -> Result<T, String> {
+    let written: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    undoubled(text)?;
+    exact(&written)
+}
+
+/// Checks that in no object of a JSON text a field stands twice.
+///
+/// # Errors
+/// A sentence with the field and its place.
+pub fn undoubled(text: &str) -> Result<(), String> {
+    serde_json::from_str::<Undoubled>(text).map(drop).map_err(|error| error.to_string())
+}
+
+/// The first place at which a value is of another kind than what it was read as.
+fn misplaced(written: &Value, read: &Value, at: &str) -> Option<String> {
+    match (written, read) {
+        (Value::Null, _) => None,
+        (Value::Object(fields), Value::Object(read)) => fields.iter().find_map(|(name, value)| {
+            let at = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
+            misplaced(value, read.get(name)?, &at)
+        }),
+        (Value::Array(items), Value::Array(read)) => {
+            let mut both = items.iter().zip(read).enumerate();
+            both.find_map(|(n, (item, read))| misplaced(item, read, &format!("{at}[{n}]")))
+        }
+        _ if kind(written) == kind(read) => None,
+        _ => {
+            let place = if at.is_empty() { String::new() } else { format!("{at}: ") };
+            Some(format!("{place}expected {}, not {}", kind(read), kind(written)))
+        }
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// A value of which nothing is kept, in which no field stands twice.
+struct Undoubled;
+
+impl<'de> Deserialize<'de> for Undoubled {
+    fn deserialize<D: Deserializer<'de>>(written: D) -> Result<Self, D::Error> {
+        written.deserialize_any(Looks)
+    }
+}
+
+struct Looks;
+
+impl<'de> Visitor<'de> for Looks {
+    type Value = Undoubled;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Undoubled, E> {
+        Ok(Undoubled)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Undoubled, E> {
+        Ok(Undoubled)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Undoubled, E> {
+        Ok(Undoubled)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Undoubled, E> {
+        Ok(Undoubled)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Undoubled, E> {
+        Ok(Undoubled)
+    }
+
+    fn visit_unit<E>(self) -> Result<Undoubled, E> {
+        Ok(Undoubled)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Undoubled, A::Error> {
+        while items.next_element::<Undoubled>()?.is_some() {}
+        Ok(Undoubled)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Undoubled, A::Error> {
+        let mut seen = BTreeSet::new();
+        while let Some(name) = fields.next_key::<String>()? {
+            if seen.contains(&name) {
+                return Err(A::Error::custom(format!("the field `{name}` stands twice")));
+            }
+            seen.insert(name);
+            fields.next_value::<Undoubled>()?;
+        }
+        Ok(Undoubled)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,49 @@
+//! Tests of `domain::exact`.
+
+use serde_json::json;
+
+use super::*;
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Outer {
+    inner: Vec<Inner>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    size: Option<Size>,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Inner {
+    name: String,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Size {
+    Small,
+}
+
+#[test]
+fn a_list_is_no_object_and_an_object_is_no_word() {
+    let read = exact::<Outer>(&json!({"inner": [{"name": "a"}], "size": null}));
+    assert_eq!(read, Ok(Outer { inner: vec![Inner { name: "a".to_owned() }], size: None }));
+    for (written, why) in [
+        (json!([[{"name": "a"}], null]), "expected an object, not a list"),
+        (json!({"inner": [{"name": "a"}, ["b"]]}), "inner[1]: expected an object, not a list"),
+        (json!({"inner": [], "size": {"small": null}}), "size: expected a text, not an object"),
+        (json!({"inner": 1}), "invalid type: integer `1`, expected a sequence"),
+    ] {
+        assert_eq!(exact::<Outer>(&written), Err(why.to_owned()), "{written}");
+    }
+}
+
+#[test]
+fn a_field_that_stands_twice_is_named_wherever_it_stands() {
+    for text in [r#"{"a": [{"b": 1, "b": 2}]}"#, r#"{"b": 1, "a": 1.5, "b": "x"}"#] {
+        let why = undoubled(text).unwrap_err();
+        assert!(why.starts_with("the field `b` stands twice at line 1"), "{why}");
+    }
+    assert_eq!(undoubled(r#"{"a": {"a": [true, null, -1, {"a": "a"}]}, "b": {"a": 1}}"#), Ok(()));
+    let twice = exact_text::<Outer>(r#"{"inner": [{"name": "a", "name": "b"}]}"#).unwrap_err();
+    assert!(twice.contains("the field `name` stands twice"), "{twice}");
+}
