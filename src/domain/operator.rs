@@ -1,17 +1,19 @@
 //! The operator: whose orders its tasks are, what state a task is in for a person, what lasts between tasks, and the words that go back.
 
+use std::fmt;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::relay::{hides, plain_text};
+use super::relay::{DeliveryState, hides, plain_text};
 use super::turn::text_enum;
 use super::{ApprovalState, DecidingWords, Shown, TurnState, Words};
 
 /// The most bytes of the global context, as compact JSON.
 pub const MOST_CONTEXT: usize = 8 << 10;
-/// The most characters of the arguments that a question shows: five messages of WhatsApp.
-const MOST_ARGUMENTS: usize = 20_000;
+/// The most characters of an answer, or of the arguments of a question, that a channel is given: five messages of WhatsApp.
+const MOST_SENT: usize = 20_000;
 
 text_enum! {
     /// The state of a task of the operator, as its person reads it.
@@ -65,6 +67,75 @@ impl OrderSource {
     pub fn of(client_id: &str) -> Option<Self> {
         let mut parts = client_id.strip_prefix(SOURCE)?.splitn(3, '/').map(str::to_owned);
         Some(Self { channel: parts.next()?, address: parts.next()?, peer_id: parts.next()? })
+    }
+}
+
+text_enum! {
+    /// The subject of a message about a task.
+    Subject {
+        /// A question that waits for the person.
+        Question = "question",
+        /// A picture of the screen.
+        Picture = "picture",
+        /// The outcome of the task.
+        Answer = "answer",
+    }
+}
+
+impl Subject {
+    /// The key of the question in an approval, of a picture and of the outcome; [`Self::of`] reads them.
+    pub fn key(self, number: i64) -> String {
+        let begins = match self {
+            Self::Question => "ask",
+            Self::Picture => "shot",
+            Self::Answer => "end",
+        };
+        format!("{begins}-{number}")
+    }
+
+    /// The subject of the message of this key.
+    pub fn of(key: &str) -> Self {
+        match key.split_once('-') {
+            Some(("ask", _)) => Self::Question,
+            Some(("shot", _)) => Self::Picture,
+            _ => Self::Answer,
+        }
+    }
+}
+
+/// A message about a task that did not arrive, or of which nobody knows whether it did. As text it says so to a person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Undelivered {
+    /// Its subject.
+    pub about: Subject,
+    /// `failed` or `unknown`.
+    pub state: DeliveryState,
+    /// Why, as the channel says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl Undelivered {
+    /// A message in this state; `None` if it is on its way or has arrived.
+    pub fn of(about: Subject, state: Option<DeliveryState>, reason: Option<String>) -> Option<Self> {
+        let state = state.filter(|state| [DeliveryState::Failed, DeliveryState::Unknown].contains(state))?;
+        Some(Self { about, state, reason })
+    }
+}
+
+impl fmt::Display for Undelivered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { about, state, reason } = self;
+        let how = if *state == DeliveryState::Failed { "did not arrive" } else { "may not have arrived" };
+        write!(f, "the {about} {how}")?;
+        if let Some(reason) = reason {
+            write!(f, " ({})", plain_text(reason).replace('\n', " "))?;
+        }
+        match (about, state) {
+            (Subject::Question, _) => f.write_str("; decide in the page's place Operator, or with level3 approvals"),
+            (_, DeliveryState::Unknown) => f.write_str("; the page's place Relay sends it again"),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -140,23 +211,44 @@ pub fn ended_by(state: ApprovalState, tool: &str) -> Option<String> {
     }
 }
 
-/// A question, as its person reads it on the phone.
+/// A question, as its person reads it on the phone. One that messages cannot show whole is allowed elsewhere.
 pub fn question(task: i64, shown: &Shown, until: DateTime<Utc>) -> String {
-    let Shown { tool, what, question, why, arguments, words, .. } = shown;
-    let arguments = written_out(&serde_json::to_string_pretty(arguments).unwrap_or_default());
-    let cut = arguments.chars().count() > MOST_ARGUMENTS;
-    let mut arguments: String = arguments.chars().take(MOST_ARGUMENTS).collect();
-    if cut {
-        arguments.push_str("\n… (cut: the page shows all of it)");
-    }
+    let Shown { tool, what, question, why, words, .. } = shown;
+    let arguments = arguments_of(shown);
+    let cut = beginning(&arguments);
     let (what, why) = (plain_text(&question.clone().unwrap_or_else(|| what.join(" "))), plain_text(why));
     let Words { approve, deny, .. } = words;
     let (yes, no) = (approve.first().map_or("CONFIRMAR", String::as_str), deny.first().map_or("CANCELAR", String::as_str));
+    let decide = match cut {
+        None => format!("Answer {yes} to allow exactly this, or {no} to abort the task."),
+        Some(_) => format!(
+            "Messages cannot show all of it, so no word here allows it: read it and decide in the page's place Operator, or with \
+             level3 approvals. Answer {no} to abort the task."
+        ),
+    };
+    let arguments = cut.unwrap_or(arguments);
     format!(
-        "Task {task} asks before it goes on.\n\n{what}\n\n{why}\n\n{tool} {arguments}\n\nAnswer {yes} to allow exactly this, or {no} to abort the task. After {} \
-         (UTC) it is aborted.",
+        "Task {task} asks before it goes on.\n\n{what}\n\n{why}\n\n{tool} {arguments}\n\n{decide} After {} (UTC) it is aborted.",
         until.format("%Y-%m-%d %H:%M")
     )
+}
+
+/// True if messages of a channel show all of a question, so that a word there may allow it.
+pub fn fits_messages(shown: &Shown) -> bool {
+    beginning(&arguments_of(shown)).is_none()
+}
+
+/// The beginning of a text that is too long for messages, up to the end of a word, and a line that says so. `None` if all of it can be sent.
+pub fn beginning(text: &str) -> Option<String> {
+    let (end, _) = text.char_indices().nth(MOST_SENT)?;
+    let head = &text[..end];
+    // A word that takes half of it, such as code in one line, is cut.
+    let head = head.rfind(char::is_whitespace).filter(|place| *place > end / 2).map_or(head, |place| &head[..place]);
+    Some(format!("{}\n… (cut: the page shows all of it)", head.trim_end()))
+}
+
+fn arguments_of(shown: &Shown) -> String {
+    written_out(&serde_json::to_string_pretty(&shown.arguments).unwrap_or_default())
 }
 
 /// JSON on which everything that hides or turns text stands as its number: it means the same, and a person sees it.
@@ -188,6 +280,9 @@ pub const ANOTHERS: &str =
 /// The answer to a plain yes, if the question that waits wants more.
 pub const NOT_ENOUGH: &str =
     "A plain yes is not enough for this one. Answer CONFIRMAR to allow it, or CANCELAR to abort the task.";
+/// The answer to a word that allows, if messages could not show all of the question.
+pub const TOO_LONG: &str = "Messages cannot show all of what waits, so no word here allows it, and nothing was done. Read it and decide in \
+     the page's place Operator, or with level3 approvals; CANCELAR aborts the task.";
 /// The answer to an edited or deleted message.
 pub const NO_EDITS: &str = "Edited and deleted messages are not orders, and they decide nothing. Send a new message.";
 

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use crate::domain::{Classification, Effect};
@@ -93,30 +92,20 @@ fn shortened(text: &str) -> String {
     format!("{} [{} bytes left out] {}", &text[..head], tail - head, &text[tail..])
 }
 
-/// Reads the one JSON object of an answer, past words and code fences around it. A second object is
-/// refused: the model may have quoted it from the arguments, and nothing says which one it meant.
+/// Reads the one JSON object that an answer is. White space may stand around it, and one code fence around the whole, which small models write
+/// unasked. Words beside it are refused: then the object may be quoted from the arguments, and the words say the opposite.
 fn read(answer: &str) -> Result<Classification, String> {
     // The object asked for has a hundred bytes. An endless answer would take endless time here.
     if answer.len() > SHOWN_BYTES {
         return Err("the answer is far too long".to_owned());
     }
-    let (mut rest, mut found) = (answer, None);
-    while let Some(start) = rest.find('{') {
-        rest = &rest[start..];
-        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
-        let end = match stream.next() {
-            Some(Ok(_)) => stream.byte_offset(),
-            _ => {
-                rest = &rest[1..];
-                continue;
-            }
-        };
-        if found.replace(&rest[..end]).is_some() {
-            return Err("the answer holds more than one JSON object".to_owned());
-        }
-        rest = &rest[end..];
+    let answer = answer.trim();
+    let fenced = answer.strip_prefix("```json").or(answer.strip_prefix("```")).and_then(|inner| inner.strip_suffix("```"));
+    let object = fenced.unwrap_or(answer).trim();
+    // A list of the four values would be read as one, too.
+    if !object.starts_with('{') {
+        return Err("the answer is not one JSON object and nothing else".to_owned());
     }
-    let object = found.ok_or("the answer holds no JSON object")?;
     serde_json::from_str(object).map_err(|error| error.to_string())
 }
 

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Operator, mirror, recordings};
 use crate::channels::Channels;
-use crate::domain::operator::{OrderSource, question};
+use crate::domain::operator::{OrderSource, Subject, beginning, question};
 use crate::domain::{ConversationId, TurnId, TurnState};
 use crate::facts::{Event, EventRecord};
 use crate::store::{LastWords, OperatorWords, StoreError, Unsaid};
@@ -16,8 +16,6 @@ use crate::store::{LastWords, OperatorWords, StoreError, Unsaid};
 const RETRY_AFTER: TimeDelta = TimeDelta::seconds(2);
 /// A service shows typing for less than this; it is said again before.
 const TYPING: TimeDelta = TimeDelta::seconds(10);
-/// The most characters of an answer. The channel cuts it into parts.
-const MOST_ANSWER: usize = 20_000;
 /// The words behind an answer that says that something was done or will be, if nothing recorded in the task shows it.
 const UNPROVEN: &str =
     "⚠ Nothing recorded in this task shows what is said above. Order it again in other words, or choose a stronger model.";
@@ -125,11 +123,11 @@ impl Desk {
     async fn say(&self, conversation: ConversationId, unsaid: Unsaid) -> Result<(), StoreError> {
         let (turn, source, key, text) = match unsaid {
             Unsaid::Asks { turn, source, approval, shown, until } => {
-                (turn, source, format!("ask-{approval}"), question(turn.0, &shown, until))
+                (turn, source, Subject::Question.key(approval.0), question(turn.0, &shown, until))
             }
             Unsaid::Ended { turn, source, state, reason, answer } => {
                 let recorded = !self.operator.store.risky_actions(conversation, Some(turn)).await?.is_empty();
-                (turn, source, format!("end-{turn}"), ended(turn, state, reason, answer, recorded))
+                (turn, source, Subject::Answer.key(turn.0), ended(turn, state, reason, answer, recorded))
             }
         };
         let (channel, address) = (&*source.channel, &*source.address);
@@ -177,9 +175,8 @@ fn ended(turn: TurnId, state: TurnState, reason: Option<String>, answer: Option<
             format!("Task {turn} was aborted. {why}")
         }
     };
-    if text.chars().count() > MOST_ANSWER {
-        text = text.chars().take(MOST_ANSWER).collect::<String>() + "…";
-    }
+    // The channel cuts the rest into parts.
+    text = beginning(&text).unwrap_or(text);
     if unproven {
         text += "\n\n";
         text += UNPROVEN;

@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use super::Operator;
 use crate::channels::{NewOrder, Orders};
 use crate::domain::operator::{
-    ANOTHERS, NO_EDITS, NOT_ENOUGH, NOTHING_WAITS, OrderSource, WRITTEN_BEFORE, only_decides, place, plain_yes,
+    ANOTHERS, NO_EDITS, NOT_ENOUGH, NOTHING_WAITS, OrderSource, TOO_LONG, WRITTEN_BEFORE, only_decides, place, plain_yes,
 };
 use crate::domain::relay::{MOST_TEXT_IN, MediaNote, plain_text};
 use crate::domain::{ApprovalId, ConversationId, Heard};
@@ -87,17 +87,26 @@ impl OperatorOrders {
         if let Some(question) = theirs.question(conversation, now).await? {
             let heard = question.words.heard(said).filter(|heard| *heard != Heard::SomethingElse);
             if heard.is_some() || plain_yes(said) {
-                let asked = store.asked_operator(conversation).await?;
-                let own = asked.is_some_and(|asked| asked.address == order.from && asked.channel == order.channel);
-                if own && !self.may_be_read(conversation, question.approval, order.at).await? {
-                    self.answer(conversation, order, ANSWERED_LATE, WRITTEN_BEFORE).await?;
+                let asked = question.asked.as_ref();
+                let told = if !asked.is_some_and(|asked| asked.address == order.from && asked.channel == order.channel) {
+                    Some(ANOTHERS)
+                } else if !self.may_be_read(conversation, question.approval, order.at).await? {
+                    Some(WRITTEN_BEFORE)
+                } else if !question.whole && heard != Some(Heard::No) {
+                    // A word allows what its sender was shown.
+                    Some(TOO_LONG)
+                } else if heard.is_none() {
+                    Some(NOT_ENOUGH)
+                } else {
+                    None
+                };
+                if let Some(told) = told {
+                    self.answer(conversation, order, ANSWERED_LATE, told).await?;
                     return Ok(true);
                 }
-                let Some(heard) = heard.filter(|_| own) else {
-                    self.answer(conversation, order, ANSWERED_LATE, if own { NOT_ENOUGH } else { ANOTHERS }).await?;
-                    return Ok(true);
-                };
-                if theirs.answer(&question, heard, &message, now).await?.is_some() {
+                if let Some(heard) = heard
+                    && theirs.answer(&question, heard, &message, now).await?.is_some()
+                {
                     return Ok(true);
                 }
             }
@@ -161,7 +170,9 @@ fn with_file(said: &str, media: Option<&MediaNote>) -> String {
             format!("{said}\n[a file came with it: {kind}, {bytes} bytes, kept as media/{name}]").trim_start().to_owned()
         }
         Some(MediaNote { kind, bytes, .. }) => {
-            format!("{said}\n[a file came with it, too large to be kept: {kind}, {bytes} bytes]").trim_start().to_owned()
+            // A file that cannot be had has no size that anybody knows.
+            let size = if *bytes > 0 { format!(", {bytes} bytes") } else { String::new() };
+            format!("{said}\n[a file came with it, which was not kept: {kind}{size}]").trim_start().to_owned()
         }
     }
 }
@@ -197,6 +208,14 @@ impl Orders for OperatorOrders {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_is_not_kept_is_not_said_to_be_too_large() {
+        let file = |bytes| MediaNote { sha256: None, kind: "image/png".into(), bytes, omitted: true };
+        let told = with_file("look", Some(&file(10)));
+        assert_eq!(told, "look\n[a file came with it, which was not kept: image/png, 10 bytes]");
+        assert_eq!(with_file("", Some(&file(0))), "[a file came with it, which was not kept: image/png]");
+    }
 
     #[test]
     fn a_quotation_stands_below_the_words_with_a_mark_before_each_line_and_is_cut() {

@@ -41,7 +41,7 @@ pub(super) fn profile() -> Profile {
         words: DecidingWords::HOUSE,
         approval_expiry: Some(TimeDelta::minutes(CONFIRM_MINUTES)),
         counted: false,
-        failures: FailureWords::Full,
+        failures: FailureWords::OfHome,
         talked_over: false,
         operates: true,
     }

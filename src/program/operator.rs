@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use super::serve::{self, Beside};
 use crate::app::App;
 use crate::channels::ChannelStatus;
-use crate::cli::operator::{OperatorCommand, OperatorLimits, Terminal, lines_of_qr};
+use crate::cli::operator::{OperatorCommand, OperatorLimits, Terminal, code_to_scan};
 use crate::cli::{CliError, ClientOptions, Screen};
 use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, OperatorEnvironment};
@@ -70,7 +70,7 @@ fn run(command: OperatorCommand) -> anyhow::Result<ExitCode> {
         let (store, address) = (app.store().clone(), app.address());
         let status = app.channels().get(channel).map(|open| open.channel.status());
         async move {
-            say(&[format!("{told} The page: http://{address}/#operator")]);
+            say(|screen| screen.line(format!("{told} The page: http://{address}/#operator")));
             if let Err(error) = limited(&store, limits).await {
                 tracing::error!(error = &error as &dyn std::error::Error, "the limits of config.json do not hold yet");
             }
@@ -115,12 +115,16 @@ async fn watch_channel(mut status: watch::Receiver<ChannelStatus>) {
         if now.state == ChannelState::NeedsScan {
             let news = (now.qr.is_some() && now.qr != qr) || (now.pairing_code.is_some() && now.pairing_code != code);
             if news {
-                say(&lines_of_qr(now.qr.as_deref(), now.pairing_code.as_deref(), Terminal { columns: columns() }));
+                let shown = code_to_scan(now.qr.as_deref(), now.pairing_code.as_deref(), Terminal { columns: columns() });
+                say(|screen| {
+                    shown.words.iter().try_for_each(|line| screen.line(line))?;
+                    screen.code(&shown.code)
+                });
             }
         } else if state != Some(now.state) {
             let why = now.reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
             let whose = now.address.as_deref().map(|address| format!(" as {address}")).unwrap_or_default();
-            say(&[format!("The channel is {}{whose}{why}", now.state)]);
+            say(|screen| screen.line(format!("The channel is {}{whose}{why}", now.state)));
         }
         (qr, code, state) = (now.qr, now.pairing_code, Some(now.state));
         if status.changed().await.is_err() {
@@ -129,13 +133,13 @@ async fn watch_channel(mut status: watch::Receiver<ChannelStatus>) {
     }
 }
 
-/// Prints lines for the person at the terminal. There is nowhere else to say that it is gone.
-fn say(lines: &[String]) {
+/// Prints for the person at the terminal. Texts of the channel are among it, so all of it goes by the screen, which lets none act. There is nowhere
+/// else to say that the terminal is gone.
+fn say(print: impl FnOnce(&mut Screen<'_>) -> io::Result<()>) {
     let mut out = io::stdout().lock();
-    for line in lines {
-        let _ = writeln!(out, "{line}");
-    }
-    let _ = out.flush();
+    let terminal = out.is_terminal();
+    let printed = print(&mut Screen { out: &mut out, json: false, terminal });
+    let _ = printed.and_then(|()| out.flush());
 }
 
 /// The columns of the terminal.

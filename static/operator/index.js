@@ -18,7 +18,7 @@ const LOOK_MS = 3000;
 let here;
 
 /** Puts the operator into `host`. */
-export async function mount(host, { session, announce }) {
+export async function mount(host, { session, storage, announce }) {
   await styles(import.meta.url, "../ui/entries.css", "../ui/code.css", "../ui/approval.css", "operator.css");
   const gone = new AbortController();
   const { signal } = gone;
@@ -27,7 +27,7 @@ export async function mount(host, { session, announce }) {
   const tell = (error) => signal.aborted || problem.replaceChildren(errorState(said.cannot(error.message), load));
   const tasks = taskSection({ again: () => load() });
   const channel = channelPart();
-  const memory = memorySection({ api, signal, announce, tell });
+  const memory = memorySection({ api, storage, signal, announce, tell });
   const sheet = h("div", { class: "sheet", "data-testid": "operator" }, problem, channel.node, tasks.node, memory.node);
   host.append(sheet);
   host.addEventListener("decide", ({ detail }) => session.decide(detail), { signal });

@@ -1,14 +1,15 @@
 // The operator's memory between tasks, to be read and written whole. A version that is not the newest is never written over.
 
 import { h } from "../core/dom.js";
+import { draftOf } from "../core/drafts.js";
 import { button } from "../ui/button.js";
 import { field } from "../ui/forms.js";
 import { operator as said } from "./words.js";
 
 const written = (context) => JSON.stringify(context.document, null, 2);
 
-/** The section: `{ node, load() }`. */
-export function memorySection({ api, signal, announce, tell }) {
+/** The section: `{ node, load() }`. What a person changes in it is kept in `storage` until it is saved. */
+export function memorySection({ api, storage, signal, announce, tell }) {
   let shown;
   const text = h("textarea", { class: "input operator-memory", rows: "8", spellcheck: "false", autocomplete: "off", dir: "ltr", "data-testid": "operator-memory" });
   const { node: labelled, wrong } = field(said.memoryLabel, text, said.memoryHelp);
@@ -18,6 +19,9 @@ export function memorySection({ api, signal, announce, tell }) {
   const theirs = h("pre", { class: "plain", tabindex: "0", dir: "ltr" });
   const newer = h("div", { hidden: true, role: "region", "aria-label": said.memory, "data-testid": "operator-newer" }, version, theirs);
   const node = h("section", {}, h("h2", {}, said.memory), newer, labelled, about, save);
+  const draft = draftOf(storage, "operator");
+  const isEdited = () => shown !== undefined && text.value !== written(shown);
+  text.addEventListener("input", () => (isEdited() ? draft.keep(text.value, String(shown.version)) : draft.keep()));
 
   function put(context) {
     from(context);
@@ -36,35 +40,49 @@ export function memorySection({ api, signal, announce, tell }) {
   async function overtaken() {
     try {
       const context = await api.operatorContext();
-      if (signal.aborted) return;
-      from(context);
-      version.textContent = said.version(context.version);
-      theirs.textContent = written(context);
-      newer.hidden = false;
-      wrong(said.newer);
+      if (!signal.aborted) showNewer(context);
     } catch (error) {
       tell(error);
     }
   }
 
+  function showNewer(context) {
+    from(context);
+    version.textContent = said.version(context.version);
+    theirs.textContent = written(context);
+    newer.hidden = false;
+    wrong(said.newer);
+  }
+
+  /** Shows the document, or the draft that a person left here, with a version that overtook it meanwhile above. */
+  function begin(context) {
+    const [begun, version] = draft.texts();
+    put(context);
+    if (begun === undefined) return;
+    text.value = begun;
+    if (version !== String(context.version)) showNewer(context);
+  }
+
   async function load() {
     const context = await api.operatorContext();
+    if (signal.aborted) return;
+    if (!shown) begin(context);
     // A person's draft stays.
-    const isEdited = shown && text.value !== written(shown);
-    if (!signal.aborted && !isEdited) put(context);
+    else if (!isEdited()) put(context);
   }
 
   async function write() {
-    let draft;
+    let changed;
     try {
-      draft = JSON.parse(text.value);
+      changed = JSON.parse(text.value);
     } catch {
-      draft = undefined;
+      changed = undefined;
     }
-    if (draft === null || typeof draft !== "object" || Array.isArray(draft)) return wrong(said.noJson);
+    if (changed === null || typeof changed !== "object" || Array.isArray(changed)) return wrong(said.noJson);
     save.disabled = true;
     try {
-      put(await api.setOperatorContext(shown?.version ?? 0, draft));
+      put(await api.setOperatorContext(shown?.version ?? 0, changed));
+      draft.sent();
       announce(said.saved);
     } catch (error) {
       if (error.status === 409) await overtaken();

@@ -39,7 +39,7 @@ class OperatorTask extends HTMLElement {
     if (this.told === told) return;
     this.told = told;
     this.setAttribute("role", "listitem");
-    const { id, state, goal, from, reason, answer, created_at: at } = task;
+    const { id, state, goal, from, reason, answer, undelivered = [], created_at: at } = task;
     const head = h(
       "div",
       { class: "operator-head" },
@@ -51,8 +51,15 @@ class OperatorTask extends HTMLElement {
     const parts = [head, h("p", { class: "operator-goal", dir: "auto" }, goal)];
     const came = state === "ABORTED" ? reason : answer;
     if (came) parts.push(h("p", { class: "operator-note", dir: "auto" }, came));
+    for (const message of undelivered) parts.push(h("p", { class: "operator-undelivered", dir: "auto", "data-testid": "operator-undelivered" }, undeliveredWords(message)));
     this.replaceChildren(...parts);
   }
+}
+
+/** What a person is told of a message about a task that did not arrive, or may not have. */
+function undeliveredWords({ about, state, reason }) {
+  const told = state === "failed" ? said.failed : said.unknown;
+  return [told[about] + (reason ? `: ${reason}` : ""), about === "question" ? said.decideHere : state === "unknown" ? said.sendAgain : ""].filter(Boolean).join(". ");
 }
 
 customElements.define("l3-operator-task", OperatorTask);

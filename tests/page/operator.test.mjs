@@ -84,6 +84,7 @@ const paper = () => ({
       removeAttribute: (name) => delete attributes[name],
       getAttribute: (name) => attributes[name] ?? null,
       click: () => listeners.click(),
+      type: (kind) => listeners[kind](),
     };
   },
 });
@@ -123,6 +124,42 @@ test("a_draft_of_the_global_context_stays_when_a_newer_version_overtakes_it", as
   }
 });
 
+test("a_draft_of_the_global_context_comes_back_until_it_is_saved_also_when_it_was_overtaken_meanwhile", async () => {
+  globalThis.document = paper();
+  try {
+    const held = new Map();
+    const storage = { getItem: (key) => held.get(key) ?? null, setItem: (key, value) => held.set(key, value), removeItem: (key) => held.delete(key) };
+    let kept = { version: 1, document: { a: "one" }, bytes: 11, most_bytes: 8192 };
+    const api = { operatorContext: async () => kept, setOperatorContext: async (version, document) => (kept = { ...kept, version: version + 1, document }) };
+    const arrive = async () => {
+      const section = memorySection({ api, storage, signal: new AbortController().signal, announce() {}, tell: assert.fail });
+      const all = (node) => [node, ...(node.children ?? []).flatMap(all)];
+      const find = (id) => all(section.node).find((node) => node.attributes?.["data-testid"] === id);
+      await section.load();
+      const text = find("operator-memory");
+      const type = (value) => ((text.value = value), text.type("input"));
+      return { text, type, newer: find("operator-newer"), saved: async () => (find("operator-save").click(), await new Promise(setImmediate)) };
+    };
+    const first = await arrive();
+    const document = first.text.value;
+    first.type('{"a": "mine"}');
+    const second = await arrive();
+    assert.deepEqual([second.text.value, second.newer.hidden], ['{"a": "mine"}', true]);
+    kept = { ...kept, version: 2, document: { a: "theirs" } };
+    const third = await arrive();
+    assert.deepEqual([third.text.value, third.newer.hidden], ['{"a": "mine"}', false], "what overtook it stands above");
+    await third.saved();
+    assert.deepEqual([kept.version, kept.document, held.size], [3, { a: "mine" }, 0]);
+    const fourth = await arrive();
+    fourth.type("x");
+    assert.equal(held.size, 1);
+    fourth.type(document.replace("one", "mine"));
+    assert.equal(held.size, 0, "what is as it was is no draft");
+  } finally {
+    delete globalThis.document;
+  }
+});
+
 let browser;
 before(async () => {
   if (!skip) browser = await startBrowser();
@@ -136,6 +173,7 @@ test("a_task_shows_its_plan_media_and_recordings_beside_the_others", { skip }, a
     await browser.size(1440, 900);
     await openScreen(browser, server.address, { hash: "#operator", steps: [] });
     await see("[data-testid=operator-tasks]", "Show me the screen");
+    await see("[data-testid=operator-undelivered]", "The question may not have arrived: the program of the channel ended. Decide here");
     await browser.js(`document.querySelector("[data-testid=operator-tasks] [data-task='3']").click()`);
     await see("[data-testid=operator-steps]", "First I look <img src=x onerror=alert(1)>");
     assert.equal(await browser.js("return location.hash"), "#operator/3");

@@ -68,11 +68,18 @@ impl OperatorHome {
         }
     }
 
-    /// The key of the model, if one was given.
+    /// The key of the model, if one was given. Its file is closed to others, as the home is.
     pub(super) fn model_key(&self) -> Result<Option<String>, CliError> {
         let path = self.path.join("model-key");
         match fs::read_to_string(&path) {
-            Ok(text) => Ok(Some(text.trim().to_owned()).filter(|key| !key.is_empty())),
+            Ok(text) => {
+                let mode = fs::metadata(&path).map_err(file(&path))?.permissions().mode();
+                if mode & 0o077 != 0 {
+                    fs::set_permissions(&path, Permissions::from_mode(0o600)).map_err(file(&path))?;
+                    tracing::warn!(file = %path.display(), "others could read the model's key; its file is closed to them now");
+                }
+                Ok(Some(text.trim().to_owned()).filter(|key| !key.is_empty()))
+            }
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(file(&path)(error)),
         }

@@ -17,7 +17,7 @@ use crate::config::OperatorEnvironment;
 
 pub use home::OperatorHome;
 pub use settings::{OperatorLimits, OperatorSetup};
-pub use whatsapp::{Terminal, lines_of_qr};
+pub use whatsapp::{CodeToScan, Terminal, code_to_scan};
 
 /// The operator: takes orders from one number, and runs as long as this terminal
 #[derive(Debug, Args)]

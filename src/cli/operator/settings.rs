@@ -85,6 +85,8 @@ pub struct OperatorSetup {
     config: OperatorConfig,
 }
 
+/// The largest limit that may be set.
+const MOST_LIMIT: u64 = 1_000_000_000;
 /// The names of the fields.
 const FIELDS: [&str; 7] = ["number", "channel", "account", "model", "limits", "listen", "whatsapp_program"];
 
@@ -122,19 +124,18 @@ impl OperatorConfig {
         config.account = account.map(|written| exactly("account", &written)).transpose()?;
         let model =
             object_of(&fields, "model", "{\"provider\": \"openai\", \"name\": \"gpt-4o\"}", &["provider", "name", "base_url"])?;
-        config.provider = text_of(&model, "provider", "the name of a provider, such as \"openai\"")?;
-        config.model = text_of(&model, "name", "the name of a model, such as \"gpt-4o\"")?;
-        config.base_url = text_of(&model, "base_url", "an address, such as \"http://127.0.0.1:8080/v1\"")?;
+        config.provider = text_of(&model, "model.provider", "the name of a provider, such as \"openai\"")?;
+        config.model = text_of(&model, "model.name", "the name of a model, such as \"gpt-4o\"")?;
+        config.base_url = text_of(&model, "model.base_url", "an address, such as \"http://127.0.0.1:8080/v1\"")?;
         model_place(config.provider.as_deref(), config.base_url.as_deref())?;
         let names = ["max_iterations", "max_runtime_minutes", "max_tokens_per_session"];
         let limits = object_of(&fields, "limits", "{\"max_iterations\": 40}", &names)?;
         let usual = OperatorLimits::default();
         let number = |name: &str, usual: u64| match limits.get(name) {
             None => Ok(usual),
-            Some(value) => value
-                .as_u64()
-                .filter(|number| (1..=1_000_000_000).contains(number))
-                .ok_or_else(|| wrong(&format!("limits.{name}"), value, &format!("a whole number from 1 up, such as {usual}"))),
+            Some(value) => value.as_u64().filter(|number| (1..=MOST_LIMIT).contains(number)).ok_or_else(|| {
+                wrong(&format!("limits.{name}"), value, &format!("a whole number from 1 to {MOST_LIMIT}, such as {usual}"))
+            }),
         };
         config.limits = OperatorLimits {
             max_iterations: number(names[0], usual.max_iterations)?,
@@ -177,8 +178,9 @@ fn wrong(field: &str, value: &Value, right: &str) -> String {
     format!("`{field}` is {value}; write {right}")
 }
 
+/// The text of a field. Its name may have that of its object before it, like `model.name`, as a person is told of it.
 fn text_of(fields: &Map<String, Value>, name: &str, right: &str) -> Result<Option<String>, String> {
-    match fields.get(name) {
+    match name.rsplit('.').next().and_then(|own| fields.get(own)) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) if !text.trim().is_empty() => Ok(Some(text.trim().to_owned())),
         Some(value) => Err(wrong(name, value, right)),
@@ -237,8 +239,7 @@ pub(super) fn complete(
             config.numbers = vec![asked_number()?];
         }
         if config.provider.is_none() && config.model.is_none() {
-            let provider = asked("Provider of the model, like openai (empty: a model on this machine): ")?;
-            config.provider = Some(provider).filter(|provider| !provider.is_empty());
+            config.provider = asked_provider(asked)?;
             if config.provider.is_some() {
                 let name = asked("Model, as the provider names it (empty: its usual one): ")?;
                 config.model = Some(name).filter(|name| !name.is_empty());
@@ -281,6 +282,18 @@ fn asked_number() -> Result<ContactAddress, CliError> {
         }
         match exactly("number", &written) {
             Ok(number) => return Ok(number),
+            Err(why) => drop(writeln!(io::stderr(), "{why}")),
+        }
+    }
+}
+
+/// The provider, asked for until it is one; `None` for a model on this machine.
+fn asked_provider(mut ask: impl FnMut(&str) -> Result<String, CliError>) -> Result<Option<String>, CliError> {
+    loop {
+        let written = ask("Provider of the model, like openai (empty: a model on this machine): ")?;
+        let provider = Some(written).filter(|provider| !provider.is_empty());
+        match model_place(provider.as_deref(), None) {
+            Ok(()) => return Ok(provider),
             Err(why) => drop(writeln!(io::stderr(), "{why}")),
         }
     }

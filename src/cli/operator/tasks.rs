@@ -20,6 +20,11 @@ pub(super) async fn run(client: &Client, screen: &mut Screen<'_>) -> Result<(), 
     };
     let rows: Vec<_> = answer.tasks.iter().map(row).collect();
     screen.table(["TASK", "STATE", "WHEN", "FROM", "ORDER"], &rows, "There is no task yet.")?;
+    for task in &answer.tasks {
+        for message in &task.undelivered {
+            screen.line(format!("Task {}: {message}.", task.id))?;
+        }
+    }
     if !answer.strangers.is_empty() {
         screen.line("Strangers, who got no answer and no task:")?;
     }

@@ -23,12 +23,6 @@ pub(super) fn prepare(
     screen: &mut Screen<'_>,
 ) -> Result<(), CliError> {
     let folder = setup.home.whatsapp()?;
-    if resets {
-        screen.line(match setup.home.reset_session()? {
-            Some(aside) => format!("The WhatsApp session is put aside: {}", aside.display()),
-            None => "There was no WhatsApp session.".to_owned(),
-        })?;
-    }
     let program = match setup.program.clone() {
         Some(program) if program.is_file() => program,
         Some(program) => {
@@ -42,6 +36,13 @@ pub(super) fn prepare(
         },
     };
     agreed(&program, &folder, accepts)?;
+    // A start that fails leaves the session in its place.
+    if resets {
+        screen.line(match setup.home.reset_session()? {
+            Some(aside) => format!("The WhatsApp session is put aside: {}", aside.display()),
+            None => "There was no WhatsApp session.".to_owned(),
+        })?;
+    }
     setup.program = Some(program);
     Ok(())
 }
@@ -124,30 +125,39 @@ pub struct Terminal {
     pub columns: Option<u16>,
 }
 
-/// The lines of a QR code with what to do about it; those of a pairing code if the code has no room.
-pub fn lines_of_qr(qr: Option<&str>, pairing_code: Option<&str>, terminal: Terminal) -> Vec<String> {
-    let drawn = qr.and_then(|text| qr_lines(text, terminal.columns.is_some()));
-    // The lines may set colours, which take no room: the code is as wide as its plain form.
-    let wide = qr.and_then(|text| qr_lines(text, false)).and_then(|lines| lines.first().map(|line| line.chars().count()));
+/// A QR code for the person at the terminal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CodeToScan {
+    /// The words: what to do, and the pairing code if the QR code has no room.
+    pub words: Vec<String>,
+    /// The QR code below them, as lines of half blocks; none if it has no room.
+    pub code: Vec<String>,
+}
+
+/// The words and lines of a QR code; those of a pairing code if the QR code has no room.
+pub fn code_to_scan(qr: Option<&str>, pairing_code: Option<&str>, terminal: Terminal) -> CodeToScan {
+    let drawn = qr.and_then(qr_lines);
+    let wide = drawn.as_ref().and_then(|lines| lines.first().map(|line| line.chars().count()));
     match (drawn, wide, terminal.columns) {
-        (Some(lines), Some(wide), Some(columns)) if usize::from(columns) >= wide => {
+        (Some(code), Some(wide), Some(columns)) if usize::from(columns) >= wide => {
             let head = "Scan this code: WhatsApp on the phone, Settings, Linked devices, Link a device.".to_owned();
-            [head].into_iter().chain(lines).collect()
+            CodeToScan { words: vec![head], code }
         }
         (_, wide, _) => match pairing_code {
             Some(code) => {
                 let told = "WhatsApp on the phone, Settings, Linked devices, Link with phone number, and then this code:";
-                vec![told.to_owned(), format!("    {code}")]
+                CodeToScan { words: vec![told.to_owned(), format!("    {code}")], code: Vec::new() }
             }
             None => {
                 let wide = wide.map_or_else(String::new, |wide| format!(" at least {wide} columns wide"));
                 let why = if terminal.columns.is_some() { "has no room here" } else { "cannot be shown without a terminal" };
-                vec![
+                let words = vec![
                     format!("A QR code waits and {why}. Use a terminal{wide}, or scan it in the page's place Operator."),
                     "For a code to type instead, write the number that is to be linked into config.json, like \"account\": \
                      \"+491711111111\", and start again."
                         .to_owned(),
-                ]
+                ];
+                CodeToScan { words, code: Vec::new() }
             }
         },
     }

@@ -39,6 +39,7 @@ fn a_question_shows_the_exact_arguments_and_what_would_hide_in_them() {
         question: None,
         why: "It reaches further.".into(),
         can_always: false,
+        aborts: true,
         words: Words::default(),
         capability: None,
         finding: None,
@@ -50,9 +51,21 @@ fn a_question_shows_the_exact_arguments_and_what_would_hide_in_them() {
     ));
     let json = &asked[asked.find('{').unwrap()..=asked.rfind('}').unwrap()];
     assert_eq!(serde_json::from_str::<Value>(json).unwrap(), shown.arguments, "letter for letter");
-    // More than this is said to be cut.
-    shown.arguments = json!({ "code": "a".repeat(MOST_ARGUMENTS) });
-    assert!(question(7, &shown, DateTime::UNIX_EPOCH).contains("(cut: the page shows all of it)"));
+    assert!(fits_messages(&shown));
+    // More than this is said to be cut, and no word allows what its sender was not shown.
+    shown.arguments = json!({ "code": "a".repeat(MOST_SENT) });
+    let asked = question(7, &shown, DateTime::UNIX_EPOCH);
+    assert!(asked.contains("(cut: the page shows all of it)") && asked.contains("decide in the page"), "{asked}");
+    assert!(!fits_messages(&shown) && !asked.contains("CONFIRMAR") && asked.contains("Answer CANCELAR to abort"), "{asked}");
+}
+
+#[test]
+fn a_text_that_is_too_long_ends_with_a_word_and_says_that_there_is_more() {
+    assert_eq!(beginning(&"é".repeat(MOST_SENT)), None);
+    let words = "word ".repeat(MOST_SENT);
+    let begun = beginning(&words).unwrap();
+    assert!(begun.ends_with(" word\n… (cut: the page shows all of it)"), "{}", &begun[begun.len() - 60..]);
+    assert_eq!(beginning(&"é".repeat(MOST_SENT + 1)).unwrap().matches('é').count(), MOST_SENT);
 }
 
 #[test]
@@ -63,4 +76,21 @@ fn the_global_context_is_an_object_of_eight_kibibytes_at_most() {
     let refused = fits(&of(MOST_CONTEXT + 1)).unwrap_err();
     assert_eq!(refused, ContextRefused::TooLarge(MOST_CONTEXT + 1));
     assert!(refused.to_string().contains("8193 bytes"), "{refused}");
+}
+
+#[test]
+fn a_message_that_did_not_arrive_is_told_in_one_line_with_the_way_on() {
+    let of = |key: &str, state, reason: &str| {
+        Undelivered::of(Subject::of(key), Some(state), Some(reason.to_owned())).unwrap().to_string()
+    };
+    assert_eq!(
+        of(&Subject::Question.key(4), DeliveryState::Unknown, "it\nended"),
+        "the question may not have arrived (it ended); decide in the page's place Operator, or with level3 approvals"
+    );
+    assert_eq!(of(&Subject::Picture.key(4), DeliveryState::Failed, "no"), "the picture did not arrive (no)");
+    assert_eq!(
+        of(&Subject::Answer.key(4), DeliveryState::Unknown, "no"),
+        "the answer may not have arrived (no); the page's place Relay sends it again"
+    );
+    assert_eq!(Undelivered::of(Subject::Answer, Some(DeliveryState::Sent), None), None);
 }

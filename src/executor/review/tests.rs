@@ -60,7 +60,7 @@ async fn an_answer_that_breaks_the_schema_is_asked_for_once_more() {
     assert!(reviewed.answered);
     assert_eq!((reviewed.asked.len(), requests.len()), (2, 2));
     let Some(Entry::User(told)) = requests[1].entries.last() else { panic!("no reason") };
-    assert!(told.contains("Rejected: the answer holds no JSON object"), "{told}");
+    assert!(told.contains("Rejected: the answer is not one JSON object and nothing else"), "{told}");
 }
 
 #[tokio::test]
@@ -89,18 +89,26 @@ async fn arguments_that_give_orders_stay_a_string() {
 }
 
 #[test]
-fn words_and_fences_around_the_object_are_let_pass_and_a_second_object_is_not() {
-    for answer in [LOW.to_owned(), format!("```json\n{LOW}\n```"), format!("Here {{ it is: {LOW} Bye.")] {
+fn an_answer_is_the_object_alone_or_in_one_fence_and_words_beside_it_are_refused() {
+    for answer in [LOW.to_owned(), format!(" \n{LOW}\n"), format!("```json\n{LOW}\n```"), format!("```\n{LOW}\n```\n")] {
         assert!(read(&answer).is_ok(), "{answer}");
     }
     for (answer, told) in [
-        (String::new(), "no JSON object"),
-        (format!("The arguments say {LOW}, but I say {LOW}"), "more than one"),
+        (String::new(), "not one JSON object"),
+        (format!("Sure, here it is: {LOW}"), "not one JSON object"),
+        (format!("[{LOW}]"), "not one JSON object"),
+        (r#"["low", "low", "local", false]"#.to_owned(), "not one JSON object"),
+        (format!("The arguments say {LOW}, which tries to sway me. Treat this call as high in all."), "not one JSON object"),
+        (format!("```json\n{LOW}\n```\nis what the arguments want me to say. My verdict: high."), "not one JSON object"),
+        (format!("<think>\nIt reads.\n</think>\n{LOW}"), "not one JSON object"),
+        (format!("```json\n{LOW}\n```\n```json\n{LOW}\n```"), "trailing characters"),
+        (format!("{LOW} I say high."), "trailing characters"),
+        (format!("{LOW} {LOW}"), "trailing characters"),
         (format!(r#"{{"classification": {LOW}}}"#), "unknown field `classification`"),
         (LOW.replace("\"local\"", "\"local\",\"impact\":\"local\""), "duplicate field `impact`"),
         (LOW.replace("false", "\"false\""), "invalid type: string"),
         (LOW.replace(",\"risk\":\"low\"", ""), "missing field `risk`"),
-        (LOW[..40].to_owned(), "no JSON object"),
+        (LOW[..40].to_owned(), "EOF while parsing"),
         ("{\"\":".repeat(1 << 20), "far too long"),
     ] {
         let error = read(&answer).unwrap_err();

@@ -127,18 +127,6 @@ impl Store {
         Ok(unsaid)
     }
 
-    /// The number and the channel whose task waits for a confirmation.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn asked_operator(&self, conversation: ConversationId) -> Result<Option<OrderSource>, StoreError> {
-        let id = query_scalar!(
-            "SELECT t.client_id FROM approvals a JOIN turns t USING (turn_id) WHERE a.conversation_id = $1 AND a.state = 'pending' LIMIT 1",
-            conversation.0
-        );
-        Ok(id.fetch_optional(&self.pool).await?.flatten().and_then(|id| OrderSource::of(&id)))
-    }
-
     /// True if this message has decided a question already.
     ///
     /// # Errors

@@ -1,9 +1,9 @@
 //! The tasks of the operator as a person reads them: its turns, with the words of the document for their states.
 
 use chrono::{DateTime, Utc};
-use sqlx::{query, query_scalar};
+use sqlx::{query, query_as, query_scalar};
 
-use crate::domain::operator::{OperatorTaskState, OrderSource};
+use crate::domain::operator::{OperatorTaskState, OrderSource, Subject, Undelivered};
 use crate::domain::{ApprovalId, ConversationId, TurnId, TurnState};
 use crate::store::{Store, StoreError, word};
 
@@ -24,6 +24,8 @@ pub struct OperatorTask {
     pub reason: Option<String>,
     /// The answer, if it is over.
     pub answer: Option<String>,
+    /// Its messages that did not arrive or of which nobody knows, oldest first. A question that is over is none of them.
+    pub undelivered: Vec<Undelivered>,
     /// When it came.
     pub created_at: DateTime<Utc>,
     /// When it ended.
@@ -46,9 +48,14 @@ impl Store {
             conversation.0,
             limit
         );
+        let rows = rows.fetch_all(&self.pool).await?;
+        let oldest = rows.iter().map(|row| row.turn_id).min().unwrap_or_default();
+        let undelivered = self.undelivered_since(conversation, oldest).await?;
         let mut tasks = Vec::new();
-        for row in rows.fetch_all(&self.pool).await? {
+        for row in rows {
             let state: TurnState = word(&row.state)?;
+            let of_it = undelivered.iter().filter(|(turn, _)| *turn == row.turn_id);
+            let undelivered = of_it.map(|(_, message)| message.clone()).collect();
             tasks.push(OperatorTask {
                 turn: TurnId(row.turn_id),
                 state: state.into(),
@@ -57,11 +64,29 @@ impl Store {
                 approval: row.approval.map(ApprovalId),
                 reason: row.reason,
                 answer: row.answer,
+                undelivered,
                 created_at: row.created_at,
                 ended_at: row.ended_at,
             });
         }
         Ok(tasks)
+    }
+
+    /// The messages about a turn from `oldest` on that did not arrive or of which nobody knows, each with its turn.
+    async fn undelivered_since(&self, conversation: ConversationId, oldest: i64) -> Result<Vec<(i64, Undelivered)>, StoreError> {
+        // An earlier question of a task says nothing any more; the one that waits is the newest.
+        let rows = query_as::<_, (i64, String, String, Option<String>)>(
+            "SELECT r.turn_id, r.key, r.state, r.reason FROM relay_messages r
+             WHERE r.conversation_id = $1 AND r.turn_id >= $2 AND r.state IN ('failed', 'unknown')
+               AND (NOT starts_with(r.key, 'ask-')
+                    OR EXISTS (SELECT FROM approvals a WHERE r.key = 'ask-' || a.approval_id AND a.state = 'pending'))
+             ORDER BY r.message_id",
+        );
+        let mut undelivered = Vec::new();
+        for (turn, key, state, reason) in rows.bind(conversation.0).bind(oldest).fetch_all(&self.pool).await? {
+            undelivered.extend(Undelivered::of(Subject::of(&key), Some(word(&state)?), reason).map(|message| (turn, message)));
+        }
+        Ok(undelivered)
     }
 
     /// How many tasks that are not over stand before this one.

@@ -1,9 +1,11 @@
 //! Messages as answers: a person's words in a conversation with an open question.
 
 use chrono::{DateTime, Utc};
-use sqlx::{query, query_scalar};
+use serde_json::Value;
+use sqlx::{query_as, query_scalar};
 
 use super::approvals::Decided;
+use crate::domain::operator::{self, OrderSource, Subject};
 use crate::domain::{ApprovalId, ApprovalInput, Channel, ConversationId, Heard, Shown, UserId, Words};
 use crate::failpoint::{self, Point};
 use crate::store::{Accepted, DecideError, NewMessage, Store, StoreError, value};
@@ -21,6 +23,10 @@ pub struct Question {
     pub profile: String,
     /// The words that decide it, as the person saw them.
     pub words: Words,
+    /// The number and the channel whose order asks, if it came by a channel. No word from elsewhere decides it.
+    pub asked: Option<OrderSource>,
+    /// True if messages of a channel show all of it.
+    pub whole: bool,
 }
 
 impl<'a> Decided<'a> {
@@ -50,7 +56,7 @@ impl Store {
             "SELECT sending_at FROM relay_messages
              WHERE conversation_id = $1 AND key = $2 AND sending_at IS NOT NULL AND state NOT IN ('queued', 'failed')",
         );
-        Ok(left.bind(conversation.0).bind(format!("ask-{approval}")).fetch_optional(&self.pool).await?)
+        Ok(left.bind(conversation.0).bind(Subject::Question.key(approval.0)).fetch_optional(&self.pool).await?)
     }
 
     /// True if a message was taken for an order of the operator before.
@@ -88,15 +94,16 @@ impl Store {
         conversation: ConversationId,
         now: DateTime<Utc>,
     ) -> Result<Option<Question>, StoreError> {
-        let waiting = query!(
-            "SELECT approval_id, shown, profile FROM approvals JOIN conversations USING (conversation_id)
-             WHERE conversation_id = $1 AND state = 'pending' AND expires_at > $2 LIMIT 2",
-            conversation.0,
-            now
+        let waiting = query_as::<_, (i64, Value, String, Option<String>)>(
+            "SELECT a.approval_id, a.shown, c.profile, t.client_id
+             FROM approvals a JOIN conversations c ON c.conversation_id = a.conversation_id JOIN turns t ON t.turn_id = a.turn_id
+             WHERE a.conversation_id = $1 AND a.state = 'pending' AND a.expires_at > $2 LIMIT 2",
         );
-        let Ok([waits]) = <[_; 1]>::try_from(waiting.fetch_all(&self.pool).await?) else { return Ok(None) };
-        let words = value::<Shown>(waits.shown)?.words;
-        Ok(Some(Question { approval: ApprovalId(waits.approval_id), profile: waits.profile, words }))
+        let waiting = waiting.bind(conversation.0).bind(now).fetch_all(&self.pool).await?;
+        let Ok([(approval, shown, profile, client_id)]) = <[_; 1]>::try_from(waiting) else { return Ok(None) };
+        let shown = value::<Shown>(shown)?;
+        let (asked, whole) = (client_id.as_deref().and_then(OrderSource::of), operator::fits_messages(&shown));
+        Ok(Some(Question { approval: ApprovalId(approval), profile, words: shown.words, asked, whole }))
     }
 
     /// See [`crate::store::Theirs::answer`].
@@ -109,6 +116,11 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<Option<Accepted>, StoreError> {
         self.has_room()?;
+        let said_by = message.client_id.and_then(OrderSource::of);
+        let whose = |source: &OrderSource| (source.channel.clone(), source.address.clone());
+        if question.asked.is_some() && question.asked.as_ref().map(whose) != said_by.as_ref().map(whose) {
+            return Err(StoreError::AskedByChannel);
+        }
         match self.take_decision(question.approval, Decided::by_message(user, heard, message), now).await {
             Ok(accepted) => {
                 if heard == Heard::SomethingElse {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::channels::put_media;
+use crate::domain::operator::Subject;
 use crate::domain::relay::MediaNote;
 use crate::domain::{Effect, Image, ImageType, Outcome, Refusal, RefusalCode, TAKE_SCREENSHOT, ToolSpec};
 use crate::store::{NewImage, OperatorWords, StoreError};
@@ -17,6 +18,10 @@ use crate::tools::screen::DesktopScreen;
 use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Tool, ToolError, at_once, read, spec};
 
 const DESCRIPTION: &str = "Takes a picture of the screen and sends it to the person who gave the order.";
+/// The delivery of a picture, as far as the call knows it: the outbox sends it later, and the log of the task tells of one that did not arrive.
+const ON_ITS_WAY: &str = "on its way to the person; nobody knows yet whether it arrives";
+/// The same of a picture for the page.
+const SHOWN: &str = "shown in the page, and sent to nobody";
 /// The most characters of the words that go with a picture.
 const MOST_CAPTION: usize = 500;
 
@@ -94,16 +99,17 @@ impl Act for Shot {
             };
             let store = &doing.kit().store;
             let (name, bytes) = (note.sha256.clone().unwrap_or_default(), note.bytes);
-            let told =
-                |sent: bool| Outcome::ok(json!({ "media": format!("media/{name}"), "bytes": bytes, "sent": sent }).to_string());
+            let told = |delivery: &str| {
+                Outcome::ok(json!({ "media": format!("media/{name}"), "bytes": bytes, "delivery": delivery }).to_string())
+            };
             let source = store.source_of(doing.lease.turn).await?;
             let mut unit = store.begin(doing.now).await?;
             if let Some(image) = attachment(&note, picture) {
                 unit.picture_screen(image);
             }
             // An order of the page has nobody on a channel; the page shows the picture.
-            let Some(source) = source else { return Ok(Executed::Within(unit, told(false))) };
-            let key = format!("shot-{}", doing.permit.call());
+            let Some(source) = source else { return Ok(Executed::Within(unit, told(SHOWN))) };
+            let key = Subject::Picture.key(doing.permit.call().0);
             let words = OperatorWords {
                 conversation: doing.lease.conversation,
                 channel: &source.channel,
@@ -114,7 +120,7 @@ impl Act for Shot {
                 media: Some(note),
             };
             unit.put_out_for_operator(words).await?;
-            Ok(Executed::Within(unit, told(true)))
+            Ok(Executed::Within(unit, told(ON_ITS_WAY)))
         }
         .boxed()
     }

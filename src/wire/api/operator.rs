@@ -4,7 +4,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::domain::operator::OperatorTaskState;
+use crate::domain::operator::{OperatorTaskState, Undelivered};
 use crate::domain::{ApprovalId, ConversationId, ToolCallId, TurnId};
 
 /// `GET /api/operator`.
@@ -66,6 +66,9 @@ pub struct OperatorTaskInfo {
     /// The answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
+    /// Its messages that did not arrive or of which nobody knows, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undelivered: Vec<Undelivered>,
     /// When it came.
     pub created_at: DateTime<Utc>,
     /// When it ended.

@@ -233,10 +233,56 @@ async fn page_and_command_line_decide_as_well() {
         desk.app.script((word == "approve").then(|| text(end)));
         let ran = level3(&desk.app, &["approvals", word, &id]).await;
         assert_eq!(ran.code, 0, "{ran:?}");
+        let then = if word == "approve" { "goes on" } else { "is aborted" };
+        assert!(ran.out.contains(&format!("; turn {} {then}.", place + 2)), "{ran:?}");
         let told = desk.heard(2 * place + 4).await;
         assert!(told.starts_with(end), "{told}");
     }
     assert_eq!(desk.states().await, ["COMPLETED", "COMPLETED", "ABORTED"]);
+    assert_eq!(desk.carried_out().await, 2);
+}
+
+#[tokio::test]
+async fn a_word_typed_in_the_page_decides_about_an_order_of_the_page_and_of_no_phone() {
+    let desk = asked().await;
+    let mut client = desk.app.connect().await;
+    let says = |id: &str, words: &str| json!({"type": "message", "content": words, "profile": "operator", "id": id});
+    client.send(says("P1", "CONFIRMAR")).await;
+    let refused = client.until(|frame| frame["type"] == "error").await.pop().unwrap();
+    assert!(refused["content"].as_str().unwrap().contains("only if that phone sends it"), "{refused}");
+    assert_eq!((desk.states().await, desk.carried_out().await), (vec!["AWAITING_CONFIRMATION".to_owned()], 0));
+    desk.order("CANCELAR").await;
+    desk.until(&["ABORTED"]).await;
+    desk.app.script([call("list_scripts", json!({})), judged("low", "low", "systemic", false)]);
+    client.send(says("P2", "scripts?")).await;
+    desk.until(&["ABORTED", "AWAITING_CONFIRMATION"]).await;
+    desk.app.script([text("None.")]);
+    client.send(says("P3", "CONFIRMAR")).await;
+    desk.until(&["ABORTED", "COMPLETED"]).await;
+    assert_eq!(desk.carried_out().await, 1);
+}
+
+#[tokio::test]
+async fn no_word_allows_a_question_that_messages_cannot_show_whole() {
+    let desk = Desk::start().await;
+    desk.app.script([call("create_script", super::doubling(2)), super::harmless(), text("Written.")]);
+    desk.order("write it").await;
+    desk.heard(1).await;
+    let mut draft = super::doubling(3);
+    draft["code"] = json!(format!("{}\n// {}", draft["code"].as_str().unwrap(), "a".repeat(30_000)));
+    desk.app.script([call("update_script", draft), super::harmless()]);
+    desk.order("change it").await;
+    let asked = desk.heard(2).await;
+    assert!(asked.contains("no word here allows it") && !asked.contains("CONFIRMAR"), "{asked}");
+    for (place, word) in ["CONFIRMAR", "yes"].into_iter().enumerate() {
+        desk.order(word).await;
+        assert!(desk.heard(3 + place).await.contains("Messages cannot show all"), "{word}");
+    }
+    assert_eq!((desk.states().await, desk.carried_out().await), (vec!["COMPLETED".into(), "AWAITING_CONFIRMATION".into()], 1));
+    let id = desk.tasks().await[1]["approval"].clone();
+    desk.app.script([text("Changed.")]);
+    desk.done(Method::POST, &format!("/api/approvals/{id}/approve"), Some(json!({}))).await;
+    assert_eq!(desk.heard(5).await, "Changed.");
     assert_eq!(desk.carried_out().await, 2);
 }
 

@@ -9,7 +9,7 @@ use crate::support::{call, text};
 const UNSHOWN: &str =
     "⚠ Nothing recorded in this task shows what is said above. Order it again in other words, or choose a stronger model.";
 /// Answers of a governor that are no judgement, whatever they claim.
-const JUNK: [&str; 12] = [
+const JUNK: [&str; 15] = [
     "",
     "ok",
     "allow",
@@ -22,6 +22,9 @@ const JUNK: [&str; 12] = [
     r#"{"complexity": "low", "risk": "low", "impact": "local", "requires_confirmation": false, "allow": true}"#,
     r#"{"complexity": "low", "risk": "low", "impact": "local", "requires_confirmation": false} {"impact": "local"}"#,
     "You are so right, I trust you: low, low, local, false.",
+    r#"They say {"complexity":"low","risk":"low","impact":"local","requires_confirmation":false}, and I say high."#,
+    "```\n{\"complexity\":\"low\",\"risk\":\"low\",\"impact\":\"local\",\"requires_confirmation\":false}\n```\nthey say.",
+    r#"[{"complexity": "low", "risk": "low", "impact": "local", "requires_confirmation": false}]"#,
 ];
 
 #[tokio::test]
@@ -157,7 +160,9 @@ async fn an_answer_that_does_nothing_is_asked_for_once_more() {
     assert_eq!(desk.states().await, ["COMPLETED"; 4]);
     desk.app.script([text(order), text(order)]);
     desk.order(order).await;
-    assert!(desk.heard(5).await.contains("The model gave an empty answer twice"));
+    let told = desk.heard(5).await;
+    assert!(told.contains("The model gave an empty answer twice") && told.contains("`model.name` in config.json"), "{told}");
+    assert_eq!(desk.states().await[4], "ABORTED", "nothing was done");
 }
 
 #[tokio::test]

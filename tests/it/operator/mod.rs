@@ -15,6 +15,7 @@ mod session;
 mod signals;
 mod spelled;
 mod terminal;
+mod undelivered;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

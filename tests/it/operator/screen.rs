@@ -102,7 +102,7 @@ async fn media_saved_in_zeta_media() {
 }
 
 /// A desk whose screen is one pixel: a program in place of `grim` gives it, so that no display is needed.
-async fn pictured() -> (tempfile::TempDir, Desk) {
+pub async fn pictured() -> (tempfile::TempDir, Desk) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("pixel.png"), STANDARD.decode(PNG).unwrap()).unwrap();
     let grim = folder.path().join("grim");

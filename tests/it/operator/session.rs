@@ -20,6 +20,18 @@ fn decide(_: usize, body: &Value) -> Value {
     }
 }
 
+#[tokio::test]
+async fn a_start_without_the_program_leaves_the_session_in_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = home_with(folder.path());
+    let session = home.join("channels/whatsapp/whatsapp-session");
+    fs::create_dir_all(&session).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_level3"));
+    command.args(["operator", "--reset-whatsapp", "--home"]).arg(&home).env_clear().env("LEVEL3_WHATSAPP", "/nowhere");
+    let ran = in_time("its end", command.stdin(Stdio::null()).output()).await.unwrap();
+    assert!(ran.status.code() == Some(2) && session.is_dir(), "{ran:?}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_is_put_aside_once_and_never_under_an_operator_that_runs() {
     let folder = tempfile::tempdir().unwrap();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
-use level3::cli::operator::{Terminal, lines_of_qr};
+use level3::cli::operator::{Terminal, code_to_scan};
 use level3::domain::relay::ChannelState;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -165,9 +165,9 @@ pub fn home_with(folder: &Path) -> PathBuf {
 #[test]
 fn qr_appears() {
     let text = "2@abcdefghijklmnopqrstuvwxyz0123456789,ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    let lines = lines_of_qr(Some(text), None, Terminal { columns: Some(80) });
-    assert!(lines[0].contains("Scan this code"));
-    assert!(lines[1..].iter().all(|line| line.contains('█') || line.contains('▄')), "half blocks: {lines:?}");
+    let shown = code_to_scan(Some(text), None, Terminal { columns: Some(80) });
+    assert!(shown.words[0].contains("Scan this code") && !shown.code.is_empty());
+    assert!(shown.code.iter().all(|line| line.contains('█') || line.contains('▄')), "half blocks: {shown:?}");
 }
 
 #[tokio::test]
@@ -236,6 +236,40 @@ async fn message_received_in_terminal() {
     assert!(log.contains("task_started") && log.contains("It is Friday."), "{log}");
     let config = fs::read_to_string(home.join("config.json")).unwrap();
     assert!(config.contains("max_tokens_per_session") && home.join("whatsapp-session").symlink_metadata().is_ok(), "{config}");
+}
+
+#[tokio::test]
+async fn texts_of_the_channel_do_not_act_on_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = home_with(folder.path());
+    let says = [
+        r#"{"kind":"status","state":"needs_scan","pairing_code":"AB\u001b[31mCD"}"#,
+        r#"{"kind":"status","state":"logged_out","reason":"gone\u001b]0;evil\u0007","address":"\u202e+49"}"#,
+    ];
+    let script = format!(
+        "#!/bin/sh\nif [ \"$1\" = consent ]; then exit 0; fi\nread -r start\nprintf '%s\\n' '{}'\nsleep 1\nprintf '%s\\n' '{}'\ncat > lines\n",
+        says[0], says[1]
+    );
+    let path = write_program(folder.path(), &script);
+    let model = ModelServer::start(|_, _| json!({"role": "assistant", "content": "Hello."})).await;
+    let mut operator = Operator::start(&home, &model, &[], &[("LEVEL3_WHATSAPP", path.to_str().unwrap())]);
+    operator.printed(r"    AB\u{1b}[31mCD").await;
+    operator.printed(r"The channel is logged_out as \u{202e}+49: gone\u{1b}]0;evil\u{7}").await;
+    assert!(!operator.out.lock().unwrap().contains(['\u{1b}', '\u{7}', '\u{202e}']));
+    operator.ends_by(libc::SIGTERM).await;
+}
+
+#[tokio::test]
+async fn a_message_whose_id_is_none_is_told_of_in_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = home_with(folder.path());
+    let message = json!({"kind": "message", "id": "", "from": OWNER, "text": "hello"});
+    let script = format!("#!/bin/sh\nif [ \"$1\" = consent ]; then exit 0; fi\necho '{message}'\ncat > lines\n");
+    let path = write_program(folder.path(), &script);
+    let model = ModelServer::start(|_, _| json!({"role": "assistant", "content": "Hello."})).await;
+    let mut operator = Operator::start(&home, &model, &[], &[("LEVEL3_WHATSAPP", path.to_str().unwrap())]);
+    operator.printed("a message was dropped, since its id has not 1 to 200 bytes").await;
+    operator.ends_by(libc::SIGTERM).await;
 }
 
 #[tokio::test]

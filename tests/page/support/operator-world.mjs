@@ -19,7 +19,7 @@ export function courseEvents(at) {
     event(2, "step_answered", { step: 1, number: 1, model: "m", finish_reason: "tool_calls", content: "First I look <img src=x onerror=alert(1)>", last: false }),
     proposed(3, 1, 11, "take_screenshot", { caption: "Your screen." }),
     event(4, "proposal_classified", { call: 11, classification: low, answered: true }),
-    ended(5, 11, "take_screenshot", { ok: true, result: JSON.stringify({ media: `media/${"6b".repeat(32)}`, bytes: 9, sent: true }), account: { ms: 40 } }, "allow"),
+    ended(5, 11, "take_screenshot", { ok: true, result: JSON.stringify({ media: `media/${"6b".repeat(32)}`, bytes: 9, delivery: "on its way to the person" }), account: { ms: 40 } }, "allow"),
     event(6, "step_answered", { step: 2, number: 2, model: "m", finish_reason: "tool_calls", content: "", last: false }),
     proposed(7, 2, 12, "execute_script", { name: "double", arguments: { n: 2 } }),
     event(8, "proposal_classified", { call: 12, classification: { ...low, risk: "high", complexity: "high", requires_confirmation: true }, answered: false }),
@@ -45,7 +45,7 @@ export function operatorAnswers(at) {
       numbers: 1,
       tasks: [
         task(at, 5, "QUEUED", "And then tidy up the downloads"),
-        task(at, 4, "AWAITING_CONFIRMATION", "Let the script triple", { approval: 5 }),
+        task(at, 4, "AWAITING_CONFIRMATION", "Let the script triple", { approval: 5, undelivered: [{ about: "question", state: "unknown", reason: "the program of the channel ended" }] }),
         task(at, 3, "COMPLETED", "Show me the screen", { answer: "Sent.", ended_at: at(-MINUTE) }),
         task(at, 2, "ABORTED", "Delete everything", { reason: "You said no to `execute_script`, so the task is aborted.", ended_at: at(-MINUTE) }),
         task(at, 1, "COMPLETED", "Which scripts are there?", { from: undefined, answer: "There is one: double.", ended_at: at(-MINUTE) }),

@@ -23,6 +23,8 @@ fn a_bad_field_is_named_with_a_right_value() {
         (r#"{"limits": {"max_iterations": "many"}}"#, "`limits.max_iterations`", "40"),
         (r#"{"limits": {"max_runtime_minutes": 0}}"#, "`limits.max_runtime_minutes`", "5"),
         (r#"{"limits": {"max_tokens_per_session": -1}}"#, "`limits.max_tokens_per_session`", "50000"),
+        (r#"{"limits": {"max_runtime_minutes": 9000000000000000000}}"#, "`limits.max_runtime_minutes`", "from 1 to 1000000000"),
+        (r#"{"model": {"name": 7}}"#, "`model.name`", "gpt-4o"),
         (r#"{"limits": {"tokens": 1}}"#, "`limits.tokens`", "max_tokens_per_session"),
         (r#"{"listen": "0.0.0.0:8000"}"#, "`listen`", "127.0.0.1:8000"),
         (r#"{"model": "gpt-4o"}"#, "`model`", "provider"),
@@ -44,6 +46,26 @@ fn a_provider_that_is_none_is_refused_before_anything_is_kept() {
     let refused = complete(home, said, OperatorEnvironment::default(), false).unwrap_err();
     assert!(refused.to_string().contains("`model.provider` is \"nonsense\"") && refused.exit_code() == 2, "{refused}");
     assert!(!folder.path().join("config.json").exists());
+}
+
+#[test]
+fn a_provider_that_is_none_is_asked_for_again_at_once() {
+    let mut written = ["openai", "openia"].map(str::to_owned).to_vec();
+    let provider = asked_provider(|_| Ok(written.pop().unwrap())).unwrap();
+    assert_eq!((provider.as_deref(), written.len()), (Some("openai"), 0));
+    assert_eq!(asked_provider(|_| Ok(String::new())).unwrap(), None);
+}
+
+#[test]
+fn a_key_that_others_could_read_is_closed_to_them_when_it_is_used() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("model-key");
+    std::fs::write(&key, "sekret\n").unwrap();
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let home = OperatorHome::find(Some(folder.path()), &OperatorEnvironment::default()).unwrap();
+    assert_eq!(home.model_key().unwrap().as_deref(), Some("sekret"));
+    assert_eq!(std::fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
 #[test]

@@ -14,12 +14,12 @@ fn the_build_goes_where_the_program_is_looked_for_whatever_cargo_was_told() {
 
 #[test]
 fn a_wide_terminal_gets_the_code_and_a_narrow_one_the_pairing_code() {
-    let wide = lines_of_qr(Some(TEXT), Some("ABCD-EFGH"), Terminal { columns: Some(80) });
-    assert!(wide[0].starts_with("Scan this code") && wide.len() > 15, "{wide:?}");
+    let wide = code_to_scan(Some(TEXT), Some("ABCD-EFGH"), Terminal { columns: Some(80) });
+    assert!(wide.words[0].starts_with("Scan this code") && wide.code.len() > 14, "{wide:?}");
     for columns in [Some(20), None] {
-        let narrow = lines_of_qr(Some(TEXT), Some("ABCD-EFGH"), Terminal { columns });
-        assert_eq!(narrow[1], "    ABCD-EFGH");
-        let none = lines_of_qr(Some(TEXT), None, Terminal { columns });
+        let narrow = code_to_scan(Some(TEXT), Some("ABCD-EFGH"), Terminal { columns });
+        assert_eq!((narrow.words[1].as_str(), narrow.code.len()), ("    ABCD-EFGH", 0));
+        let none = code_to_scan(Some(TEXT), None, Terminal { columns }).words;
         assert!(none[0].contains("columns wide"), "{none:?}");
         assert_eq!(none[0].contains("without a terminal"), columns.is_none());
         assert!(none[1].contains(r#"config.json, like "account": "+491711111111", and start again"#), "{none:?}");
