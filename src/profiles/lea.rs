@@ -46,7 +46,7 @@ pub(super) fn profile() -> Profile {
         by_hand: Toolset::Only(by_hand()),
         context: Context::Conversation { history: Some(HISTORY), summaries: false },
         tasks: TasksShown::Todos,
-        completes_with: Some(TodoFunction::CompleteTask.as_str()),
+        completes_with: None,
         calls: CallsPerStep::Many(MOST_CALLS),
         answers: AnswersTo::Page,
         coaching: Coaching::Full,

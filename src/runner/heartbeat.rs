@@ -106,11 +106,14 @@ impl Heartbeat {
     }
 }
 
-/// The input of a turn that due tasks begin, for a model that completes a task `with` this tool. The turn's origin says so; no code reads
-/// these words.
+/// The input of a turn that due tasks begin, for a model that does them and completes each `with` this tool; without one they are the
+/// person's own, and the model only tells of them. The turn's origin says so; no code reads these words.
 fn describe(with: Option<&str>, tasks: &[Task]) -> String {
-    let mut text = "[heartbeat] These tasks are due. Do what they ask, tell the user".to_owned();
-    text += &with.map_or_else(|| ".".to_owned(), |tool| format!(", and complete each with {tool}."));
+    let mut text = "[heartbeat] These tasks are due. ".to_owned();
+    text += &with.map_or_else(
+        || "They are for the user to do: tell the user of them, and complete or change none before the user says so.".to_owned(),
+        |tool| format!("Do what they ask, tell the user, and complete each with {tool}."),
+    );
     for task in tasks {
         let due = task.due_at.map(|due| due.to_rfc3339_opts(SecondsFormat::Secs, true)).unwrap_or_default();
         text.push_str(&format!("\n- task {}, due {due}: {}", task.id, task.title));

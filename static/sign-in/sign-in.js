@@ -80,6 +80,9 @@ form.addEventListener("submit", (event) => {
   send();
 });
 
+// A link that is pasted here changes only what stands behind the `#`, and loads nothing by itself.
+addEventListener("hashchange", () => location.reload());
+
 // A link from elsewhere comes without the cookie, so the server sends also those here who are in.
 const isIn = !secret && (await fetch("/api/me").catch(() => undefined))?.ok;
 if (isIn) location.replace(home);

@@ -1,7 +1,7 @@
 // The heartbeat, what it did and does next: things that are due wake the assistant by themselves.
 
 import { h } from "../core/dom.js";
-import { shortTime } from "../core/times.js";
+import { localTime, shortTime } from "../core/times.js";
 import { saidNodes } from "../ui/said.js";
 import { errorState, waitingFor } from "../ui/states.js";
 import { zone } from "./edit.js";
@@ -59,4 +59,4 @@ function didRow({ at, said: sentence, conversation }) {
   return h("li", {}, timeNode(at), h("a", { href: `#chat/${conversation}`, dir: "auto" }, saidNodes(sentence)));
 }
 
-const timeNode = (at) => h("time", { datetime: at, title: new Date(at).toLocaleString() }, shortTime(at));
+const timeNode = (at) => h("time", { datetime: at, title: localTime(at) }, shortTime(at));

@@ -116,6 +116,18 @@ async fn the_server_that_hears_is_told_the_persons_language_if_it_knows_its_name
 }
 
 #[tokio::test]
+async fn a_member_hears_nothing_of_the_settings_of_speech() {
+    let (_app, owner, ana): (TestApp, Person, Person) = two_people().await;
+    assert_eq!(owner.ask(Method::PATCH, "/api/users/ana", Some(json!({"tier": "paid"}))).await.0, 200);
+    for adapter in ["own", "vapi"] {
+        let (status, refused) = ana.ask(Method::POST, "/api/voice/calls", Some(json!({"adapter": adapter}))).await;
+        assert_eq!((status, &refused["error"]), (409, &json!("Something went wrong, please try again")), "{adapter}");
+    }
+    let (status, refused) = ana.ask(Method::POST, "/api/voice/speech", Some(json!({"text": "Hello"}))).await;
+    assert_eq!((status, &refused["error"]), (404, &json!("Something went wrong, please try again")));
+}
+
+#[tokio::test]
 async fn pipers_server_is_asked_in_its_own_form() {
     let peer = Peer::start().await;
     let url = peer.host();

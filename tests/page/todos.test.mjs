@@ -416,3 +416,19 @@ test("after_signing_in_one_is_back_at_the_place_that_the_address_names", option,
   await sees(".talking l3-composer");
   assert.equal(await browser.js(`return sessionStorage.getItem("level3.role")`), "owner", "the tab may have been somebody else's");
 });
+
+test("a_link_to_choose_a_password_that_is_pasted_into_the_page_to_sign_in_is_taken", option, async () => {
+  await opens({ api: { "/api/me": undefined } }, "sign-in", { isIn: false });
+  await sees("#name");
+  await browser.js(`location.hash = "#${"0f".repeat(32)}"`);
+  await is(`document.getElementById("again-field")?.hidden === false`);
+});
+
+test("a_menu_closes_when_the_place_changes", option, async () => {
+  await opens({}, "#settings/users");
+  await sees("[data-user=bea]");
+  await press("[data-testid=user-menu-bea]");
+  await sees(".menu");
+  await browser.js(`location.hash = "#settings/me"`);
+  await is(`document.querySelector(".menu") === null`);
+});

@@ -1,11 +1,12 @@
 //! Completing: when it may be done, and what comes round again.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::list::{SubtaskView, TaskView};
 use super::question::counted;
 use super::recurrence::Recurrence;
-use super::time::moved_along;
+use super::time::{distance_of, moment_at};
+use crate::domain::Apart;
 
 /// The reason for which nothing is completed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,6 +44,10 @@ pub struct NextOfTask {
     pub date: DateTime<Utc>,
     /// Its reminder, as far before the date as it was; none if that has passed.
     pub reminder: Option<DateTime<Utc>>,
+    /// Its due date, as far from the date as it was; none if that has passed.
+    pub due: Option<DateTime<Utc>>,
+    /// The distances of both.
+    pub apart: Apart,
 }
 
 /// Completes a task.
@@ -79,12 +84,25 @@ pub fn complete_task(task: &TaskView, now: DateTime<Utc>) -> Result<CompletedTas
 fn next_of(task: &TaskView, now: DateTime<Utc>) -> Option<NextOfTask> {
     let (recurrence, date) = task.recurrence.as_ref()?;
     let next = recurrence.next(now.max(*date))?;
-    let moved = |reminder| moved_along(recurrence.zone(), reminder, *date, next);
+    let zone = recurrence.zone();
+    // Clocks that skip an hour move a time on for that day alone, so the distance from before is kept. Another one was set since if the kept
+    // one does not lead to it.
+    let distance = |moment: Option<DateTime<Utc>>, kept: Option<i64>| {
+        let kept = kept.filter(|kept| TimeDelta::try_seconds(*kept).and_then(|kept| moment_at(zone, *date, kept)) == moment);
+        Some(kept.unwrap_or(distance_of(zone, moment?, *date).num_seconds()))
+    };
+    let apart = Apart { reminder: distance(task.reminder, task.apart.reminder), due: distance(task.due, task.apart.due) };
+    let moved = |distance: Option<i64>| {
+        let distance = TimeDelta::try_seconds(distance?)?;
+        moment_at(zone, next, distance).filter(|moment| *moment > now)
+    };
     Some(NextOfTask {
         subtasks: task.in_order().into_iter().map(|subtask| subtask.title.clone()).collect(),
         recurrence: recurrence.clone(),
         date: next,
-        reminder: task.reminder.map(moved).filter(|reminder| *reminder > now),
+        reminder: moved(apart.reminder),
+        due: moved(apart.due),
+        apart,
     })
 }
 

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use super::recurrence::Recurrence;
 use super::time::zone_named;
-use crate::domain::{Subtask, SubtaskId, Task, TaskId, TaskRecurrence, TaskStatus};
+use crate::domain::{Apart, Subtask, SubtaskId, Task, TaskId, TaskRecurrence, TaskStatus};
 
 /// The most tasks that a model is shown before it asks for more.
 pub const MOST_IN_CONTEXT: usize = 20;
@@ -39,8 +39,12 @@ pub struct TaskView {
     pub subtasks: Vec<SubtaskView>,
     /// When the person is reminded of it, or was.
     pub reminder: Option<DateTime<Utc>>,
+    /// When it falls due, or did.
+    pub due: Option<DateTime<Utc>>,
     /// How it comes round, and the date that it has now.
     pub recurrence: Option<(Recurrence, DateTime<Utc>)>,
+    /// Distances from that date.
+    pub apart: Apart,
 }
 
 impl TryFrom<&Task> for TaskView {
@@ -53,7 +57,7 @@ impl TryFrom<&Task> for TaskView {
             let Subtask { id, title, completed } = subtask;
             SubtaskView { id: *id, title: title.clone(), completed: *completed, sort_order: place }
         };
-        let kept = |TaskRecurrence { rule, zone, start, date }: &TaskRecurrence| -> Result<_, String> {
+        let kept = |TaskRecurrence { rule, zone, start, date, .. }: &TaskRecurrence| -> Result<_, String> {
             let recurrence = Recurrence::of(rule, zone_named(zone)?, *start).map_err(|refused| refused.to_string())?;
             Ok((recurrence, *date))
         };
@@ -64,7 +68,9 @@ impl TryFrom<&Task> for TaskView {
             updated_at: task.updated_at,
             subtasks: (0..).zip(&task.subtasks).map(view).collect(),
             reminder: task.remind_at,
+            due: task.due_at,
             recurrence: task.recurrence.as_ref().map(kept).transpose()?,
+            apart: task.recurrence.as_ref().map(|kept| kept.apart).unwrap_or_default(),
         })
     }
 }
@@ -79,7 +85,9 @@ impl TaskView {
             updated_at: DateTime::UNIX_EPOCH,
             subtasks: Vec::new(),
             reminder: None,
+            due: None,
             recurrence: None,
+            apart: Apart::default(),
         }
     }
 
@@ -87,7 +95,7 @@ impl TaskView {
     pub fn kept_recurrence(&self) -> Option<TaskRecurrence> {
         let (recurrence, date) = self.recurrence.as_ref()?;
         let (rule, zone) = (recurrence.rule().to_owned(), recurrence.zone().name().to_owned());
-        Some(TaskRecurrence { rule, zone, start: recurrence.start(), date: *date })
+        Some(TaskRecurrence { rule, zone, start: recurrence.start(), date: *date, apart: self.apart })
     }
 
     /// Its subtasks, by their order.

@@ -36,11 +36,15 @@ pub fn wall_of(zone: Tz, moment: DateTime<Utc>) -> NaiveDateTime {
     moment.with_timezone(&zone).naive_local()
 }
 
-/// A reminder of something that moves from one date to another: it keeps its distance as clocks on the
-/// wall show it, so that “the evening before” stays that.
-pub fn moved_along(zone: Tz, reminder: DateTime<Utc>, from: DateTime<Utc>, to: DateTime<Utc>) -> DateTime<Utc> {
-    let distance = wall_of(zone, reminder) - wall_of(zone, from);
-    instant_of(zone, wall_of(zone, to) + distance)
+/// How far a moment is from a date as clocks on the wall show it. Something that keeps this distance while its date moves stays “the evening
+/// before”.
+pub fn distance_of(zone: Tz, moment: DateTime<Utc>, date: DateTime<Utc>) -> TimeDelta {
+    wall_of(zone, moment) - wall_of(zone, date)
+}
+
+/// The moment at this distance from a date, as clocks on the wall show it.
+pub fn moment_at(zone: Tz, date: DateTime<Utc>, distance: TimeDelta) -> Option<DateTime<Utc>> {
+    Some(instant_of(zone, wall_of(zone, date).checked_add_signed(distance)?))
 }
 
 /// The reason for which a text is no time to be reminded at.

@@ -158,7 +158,7 @@ impl SpeechServers {
             answer = self.egress.ask(request, &grants, &secrets) => answer,
             () = self.clock.sleep_until(self.clock.now() + PATIENCE) => return Err(SpeechError::Silent(of)),
         };
-        let answer = answer.map_err(|error| SpeechError::Unasked { of, why: error.to_string() })?;
+        let answer = answer.map_err(|error| SpeechError::Unasked { of, why: error.for_person() })?;
         match answer.status {
             200..300 => Ok(answer),
             status @ (401 | 403) => Err(SpeechError::Refused { of, status }),

@@ -149,7 +149,7 @@ impl Vapi {
             answer = self.egress.ask(request, &grants, &secrets) => answer,
             () = self.clock.sleep_until(self.clock.now() + PATIENCE) => return Err(VapiError::Silent),
         };
-        made(&answer.map_err(|error| VapiError::Unasked(place(&settings.url), error.to_string()))?)
+        made(&answer.map_err(|error| VapiError::Unasked(place(&settings.url), error.for_person()))?)
     }
 
     async fn key(&self, name: &str) -> Result<secrecy::SecretString, VapiError> {

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::reply::{ApiRefusal, Body, QueryString, Reply, bytes};
 use crate::domain::voice::VoiceAdapter;
+use crate::domain::{FailureWords, UserRole};
 use crate::faces::voice::{MOST_SPEECH, MOST_TEXT, SpeechError, SpeechServers};
 use crate::http::visitor::{Owner, Visitor};
 use crate::store::VoiceError;
@@ -48,7 +49,7 @@ pub(super) async fn transcribe(
     }
     // Minutes count between beats. A client that only sends sound, or whose first beat got lost, beats by it.
     visitor.theirs().beat_call(call, visitor.now()).await?;
-    let text = visitor.speech().words(&sound, &lang).await?;
+    let text = visitor.speech().words(&sound, &lang).await.map_err(|error| refused_to(&visitor, error))?;
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(Transcription { text })).into_response())
 }
 
@@ -61,7 +62,7 @@ pub(super) async fn speech(visitor: Visitor, Body(SpokenText { text }): Body<Spo
     if text.chars().count() > MOST_TEXT {
         return Err(too_large(format!("`text` has more than {MOST_TEXT} characters; send a sentence at a time")));
     }
-    let sound = visitor.speech().speech(&text).await?;
+    let sound = visitor.speech().speech(&text).await.map_err(|error| refused_to(&visitor, error))?;
     Ok(([(header::CONTENT_TYPE, WAV[0])], sound).into_response())
 }
 
@@ -74,6 +75,17 @@ pub(super) async fn trial(Owner(doors): Owner) -> Reply<SpeechTrial> {
 pub(super) async fn line(visitor: &Visitor) -> Result<VoiceLine, ApiRefusal> {
     let line = visitor.theirs().voice_line(visitor.now()).await?;
     if line.voice { Ok(line) } else { Err(VoiceError::NoVoice.into()) }
+}
+
+/// The refusal for a fault of a server that the owner has set up. A member hears nothing of its address, its settings and its key.
+pub(super) fn refused_to(visitor: &Visitor, error: impl Into<ApiRefusal>) -> ApiRefusal {
+    let refusal = error.into();
+    match visitor.role() {
+        UserRole::Owner => refusal,
+        // Their own minutes.
+        UserRole::Member if refusal.status() == StatusCode::TOO_MANY_REQUESTS => refusal,
+        UserRole::Member => ApiRefusal::new(refusal.status(), FailureWords::BROKEN),
+    }
 }
 
 fn no_wav() -> ApiRefusal {

@@ -35,10 +35,11 @@ pub(super) async fn begin(visitor: Visitor, Body(asked): Body<BeginCall>) -> Rep
     // A person without voice hears of their tier, and nothing of the settings of this server.
     speech::line(&visitor).await?;
     if adapter == VoiceAdapter::Own && visitor.speech().hears_at().is_none() {
-        return Err(ApiRefusal::conflict(SpeechError::NotSet("VOICE_STT_URL").to_string()));
+        let told = SpeechError::NotSet("VOICE_STT_URL").to_string();
+        return Err(speech::refused_to(&visitor, ApiRefusal::conflict(told)));
     }
     if adapter == VoiceAdapter::Vapi {
-        visitor.vapi().ready()?;
+        visitor.vapi().ready().map_err(|error| speech::refused_to(&visitor, error))?;
     }
     let (theirs, now) = (visitor.theirs(), visitor.now());
     let conversation = theirs.main_conversation_of(visitor.profile(LAW)?.name, now).await?;
@@ -54,7 +55,8 @@ pub(super) async fn begin(visitor: Visitor, Body(asked): Body<BeginCall>) -> Rep
 async fn with_room(visitor: &Visitor, new: NewCall<'_>, language: VoiceLanguage) -> Result<VoiceCall, ApiRefusal> {
     let theirs = visitor.theirs();
     let tried = theirs.try_call(new, visitor.now()).await?;
-    let RoomMade { id, room } = visitor.vapi().make(tried.call, tried.seconds_left, language).await?;
+    let room = visitor.vapi().make(tried.call, tried.seconds_left, language).await;
+    let RoomMade { id, room } = room.map_err(|error| speech::refused_to(visitor, error))?;
     let made = NewCall { made: Some((tried.call, &*id)), ..new };
     let begun = theirs.begin_call(made, visitor.now()).await?;
     Ok(VoiceCall { room: Some(room), ..begun })

@@ -24,6 +24,7 @@ fn the_input_names_every_task() {
     let begun = "[heartbeat] These tasks are due. Do what they ask, tell the user";
     // To the byte as the builder has always read it.
     assert_eq!(describe(Some("manage_tasks"), &tasks), format!("{begun}, and complete each with manage_tasks.{listed}"));
-    assert_eq!(describe(Some("completeTask"), &tasks), format!("{begun}, and complete each with completeTask.{listed}"));
-    assert_eq!(describe(None, &tasks), format!("{begun}.{listed}"));
+    let told = "[heartbeat] These tasks are due. They are for the user to do: tell the user of them, and complete or change none before the \
+                user says so.";
+    assert_eq!(describe(None, &tasks), format!("{told}{listed}"));
 }

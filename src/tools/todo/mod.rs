@@ -26,7 +26,7 @@ pub use parameters::{
     SetReminder, StartTimer, SubtaskNamed, TaskFilter, TaskNamed,
 };
 pub use result::FunctionResult;
-pub use round::comes_round;
+pub use round::{comes_round, make_next};
 
 /// All of them, for the profiles that name them. A model of `models` breaks tasks down.
 pub fn tools(models: &Arc<ModelSource>) -> Vec<Arc<dyn Tool>> {

@@ -1,5 +1,7 @@
 //! A task that comes round: the next one is made in the statement that completes it, whoever completes it.
 
+use chrono::{DateTime, Utc};
+
 use super::work::make_task;
 use crate::domain::todo::{CompletedTask, NextOfTask, SubtaskView, TaskView, complete_task};
 use crate::domain::{Task, TaskStatus};
@@ -7,7 +9,10 @@ use crate::governor::Permit;
 use crate::store::{Lease, Store, StoreError, TodoChanges};
 
 /// Makes the task that follows.
-pub(super) async fn make_next(
+///
+/// # Errors
+/// If the database does not answer.
+pub async fn make_next(
     store: &Store,
     changes: &mut TodoChanges,
     permit: &Permit,
@@ -15,31 +20,26 @@ pub(super) async fn make_next(
     title: &str,
     next: NextOfTask,
 ) -> Result<TaskView, StoreError> {
-    let NextOfTask { subtasks, recurrence, date, reminder } = next;
-    let task = TaskView { reminder, recurrence: Some((recurrence, date)), ..TaskView::new(title.to_owned()) };
+    let NextOfTask { subtasks, recurrence, date, reminder, due, apart } = next;
+    let task = TaskView { reminder, due, recurrence: Some((recurrence, date)), apart, ..TaskView::new(title.to_owned()) };
     make_task(store, changes, permit, lease, &task, &subtasks).await
 }
 
-/// After a change: makes the task that follows, if the change completed a task that comes round. `before`: the task as it was.
+/// The task that follows, if a change completes a task that comes round. The rule goes on with it, so the completed one loses it: who takes
+/// that up again and completes it once more makes no second one. `before`: the task as it was.
 ///
 /// # Errors
-/// If the database does not answer.
-pub async fn comes_round(
-    store: &Store,
-    changes: &mut TodoChanges,
-    permit: &Permit,
-    lease: &Lease,
-    before: &Task,
-    after: &Task,
-) -> Result<(), StoreError> {
+/// If the task cannot be read.
+pub fn comes_round(before: &Task, after: &mut Task, now: DateTime<Utc>) -> Result<Option<NextOfTask>, StoreError> {
     if before.recurrence.is_none() || !before.status.is_active() || after.status != TaskStatus::Done {
-        return Ok(());
+        return Ok(None);
     }
     let mut task = TaskView::try_from(before).map_err(StoreError::Unreadable)?;
     // A task that is completed in this way is completed with its subtasks.
     task.subtasks = task.subtasks.into_iter().map(|subtask| SubtaskView { completed: true, ..subtask }).collect();
-    if let Ok(CompletedTask { next: Some(next), .. }) = complete_task(&task, changes.now()) {
-        make_next(store, changes, permit, lease, &after.title, next).await?;
+    let next = complete_task(&task, now).ok().and_then(|CompletedTask { next, .. }| next);
+    if next.is_some() {
+        after.recurrence = None;
     }
-    Ok(())
+    Ok(next)
 }

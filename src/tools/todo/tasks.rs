@@ -34,7 +34,9 @@ pub(super) async fn create(work: &mut Work<'_>, asked: &CreateTask, subtasks: &[
 pub(super) async fn complete(work: &mut Work<'_>, asked: &TaskNamed) -> Ended {
     let task = work.task(&asked.task_name)?;
     let CompletedTask { next, message } = completed(&task, work.now)?;
-    let done = work.change(&TaskView { status: TaskStatus::Done, ..task })?;
+    // The rule goes on with the next one.
+    let recurrence = task.recurrence.clone().filter(|_| next.is_none());
+    let done = work.change(&TaskView { status: TaskStatus::Done, recurrence, ..task })?;
     if let Some(next) = next {
         let made = make_next(work.store, &mut work.changes, work.permit, work.lease, &done.title, next).await?;
         let data = json!({ "task": work.data(&done), "next": work.data(&made) });

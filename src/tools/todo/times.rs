@@ -5,6 +5,7 @@ use chrono::{TimeDelta, Timelike};
 use super::parameters::{SetRecurrence, SetReminder, StartTimer, TaskNamed};
 use super::result::FunctionResult;
 use super::work::{Ended, Stop, Work};
+use crate::domain::Apart;
 use crate::domain::todo::{Recurrence, TaskView, TimerOperation, TimerRun, is_no_rule, minutes_allowed, reminder_time, wall_of};
 
 pub(super) fn set_reminder(work: &mut Work<'_>, asked: &SetReminder) -> Ended {
@@ -27,19 +28,19 @@ pub(super) fn remove_reminder(work: &mut Work<'_>, asked: &TaskNamed) -> Ended {
     Ok(work.done(message, &changed))
 }
 
-/// It begins with the reminder, if there is one to come, else now; the date is the first one from there on.
+/// It begins with the due date, else with the reminder, if that is to come, else now; the date is the first one from there on.
 pub(super) fn set_recurrence(work: &mut Work<'_>, asked: &SetRecurrence) -> Ended {
     if is_no_rule(&asked.rule) {
         return remove_recurrence(work, &asked.task_name);
     }
     let task = work.active_task(&asked.task_name)?;
-    let start = task.reminder.filter(|at| *at > work.now).unwrap_or(work.now);
+    let start = [task.due, task.reminder].into_iter().flatten().find(|at| *at > work.now).unwrap_or(work.now);
     let start = start.with_second(0).and_then(|start| start.with_nanosecond(0)).unwrap_or(start);
     let recurrence = Recurrence::new(&asked.rule, work.todos.zone, start, work.now)?;
     let date = recurrence.next(start - TimeDelta::seconds(1)).unwrap_or(start);
     let written = wall_of(work.todos.zone, date).format("%Y-%m-%d at %H:%M");
     let message = format!("“{}” comes round now ({}), first on {written}.", task.title, recurrence.rule());
-    let changed = work.change(&TaskView { recurrence: Some((recurrence, date)), ..task })?;
+    let changed = work.change(&TaskView { recurrence: Some((recurrence, date)), apart: Apart::default(), ..task })?;
     Ok(work.done(message, &changed))
 }
 

@@ -187,7 +187,7 @@ pub(super) async fn make_task(
         title: task.title.clone(),
         details: String::new(),
         status: task.status,
-        due_at: None,
+        due_at: task.due,
         subtasks: numbers.into_iter().zip(subtasks).map(subtask).collect(),
         remind_at: task.reminder,
         recurrence: task.kept_recurrence(),

@@ -64,6 +64,21 @@ async fn a_model_that_does_not_answer_is_one_short_sentence() {
 }
 
 #[tokio::test]
+async fn a_member_hears_nothing_of_the_owners_address_settings_and_key() {
+    let app = TestApp::start().await;
+    let owner = Person::owner(&app).await;
+    let ana = owner.adds(&app, "Ana").await;
+    let mut hers = Talk { client: ana.connect().await, app };
+    for kind in [ModelErrorKind::Unauthorized, ModelErrorKind::Unreachable, ModelErrorKind::Refused, ModelErrorKind::Payment] {
+        hers.app.script([Reply::Fail(kind, "http://127.0.0.1:1/v1 wants a key (401): set LLM_API_KEY.".to_owned())]);
+        hers.say("hello").await;
+        let told = of_type(&hers.client.turn().await, "error")["content"].clone();
+        assert_eq!(told, "Something went wrong, please try again", "{kind:?}");
+    }
+    assert_eq!(hers.count("SELECT count(*) FROM events WHERE payload::text LIKE '%127.0.0.1%'").await, 0);
+}
+
+#[tokio::test]
 async fn a_database_that_says_no_in_the_middle_leaves_everything_as_it_was() {
     let mut talk = Talk::start().await;
     talk.create("Dinner").await;

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{STEPS, Talk, message};
+use crate::support::{call, text};
 
 #[tokio::test]
 async fn every_pair_of_timer_and_function_has_an_answer() {
@@ -74,6 +75,25 @@ async fn a_reminder_is_given_once_and_a_missed_one_is_marked_late() {
     let removed = talk.call("removeReminder", json!({"taskName": "dinner"})).await;
     assert_eq!(message(&removed), "Removed the reminder of “Dinner”.");
     assert_eq!(message(&talk.call("removeReminder", json!({"taskName": "dinner"})).await), "“Dinner” has no reminder.");
+    talk.app.check_replay().await;
+}
+
+#[tokio::test]
+async fn a_rule_begins_with_the_due_date_and_the_next_task_has_one() {
+    let mut talk = Talk::start().await;
+    let made = json!({"action": "create", "title": "Pay rent", "due_at": "2026-11-21T02:30:00Z"});
+    talk.app.script([call("manage_tasks", made), text("made")]);
+    talk.client.ask("make it").await;
+    let set = talk.call("setRecurrence", json!({"taskName": "rent", "rule": "daily"})).await;
+    assert_eq!(message(&set), "“Pay rent” comes round now (daily), first on 2026-11-21 at 02:30.");
+    let done = talk.call("completeTask", json!({"taskName": "rent"})).await;
+    assert_eq!(message(&done), "Completed “Pay rent”. It comes round on 2026-11-22 at 02:30.");
+    assert_eq!(talk.count("SELECT count(*) FROM tasks WHERE due_at = '2026-11-22T02:30Z' AND status = 'pending'").await, 1);
+    // A person who takes up the completed one and completes it again makes no second one.
+    let update = |status: &str| call("manage_tasks", json!({"action": "update", "id": 1, "status": status}));
+    talk.app.script([update("pending"), update("done"), text("I see.")]);
+    talk.client.ask("again").await;
+    assert_eq!(talk.count("SELECT count(*) FROM tasks").await, 2);
     talk.app.check_replay().await;
 }
 

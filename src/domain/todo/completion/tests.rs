@@ -91,6 +91,28 @@ fn a_recurring_task_is_followed_by_the_next_one() {
 }
 
 #[test]
+fn a_reminder_and_a_due_date_that_clocks_skipped_are_where_they_were_on_the_next_day() {
+    let mut now = at("2027-03-26T22:00");
+    let daily = recurring("daily", "2027-03-26T21:56", Some("2027-03-27T02:00"));
+    let mut due = TaskView { due: Some(at("2027-03-27T02:30")), ..daily };
+    for (reminder, due_at) in [
+        // Clocks skip the hour from 2 to 3.
+        ("2027-03-28T03:00", "2027-03-28T03:30"),
+        ("2027-03-29T02:00", "2027-03-29T02:30"),
+        ("2027-03-30T02:00", "2027-03-30T02:30"),
+    ] {
+        let next = complete_task(&due, now).unwrap().next.unwrap();
+        assert_eq!((next.reminder, next.due), (Some(at(reminder)), Some(at(due_at))));
+        now = next.date;
+        let recurrence = Some((next.recurrence, next.date));
+        due = TaskView { recurrence, reminder: next.reminder, due: next.due, apart: next.apart, ..due };
+    }
+    // One that is set anew counts from then on.
+    let next = complete_task(&TaskView { reminder: Some(at("2027-03-30T05:00")), ..due }, now).unwrap().next.unwrap();
+    assert_eq!(next.reminder, Some(at("2027-03-31T05:00")));
+}
+
+#[test]
 fn a_rule_that_counts_comes_to_its_end() {
     let mut now = at("2026-11-20T10:00");
     let mut rounds = 1;

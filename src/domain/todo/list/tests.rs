@@ -27,7 +27,9 @@ pub fn task(id: i64, title: &str, updated: i64, subtasks: &[(&str, bool)]) -> Ta
         updated_at: at(updated),
         subtasks: subtasks.iter().enumerate().map(subtask).collect(),
         reminder: None,
+        due: None,
         recurrence: None,
+        apart: Apart::default(),
     }
 }
 

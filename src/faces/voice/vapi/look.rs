@@ -68,7 +68,7 @@ async fn ask(egress: &Egress, method: &str, base: &Url, path: &str) -> Result<Ht
     let headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
     let body = (method == "POST").then(|| b"{}".to_vec());
     let request = HttpRequest { method: method.to_owned(), url: url.to_string(), headers, body, idempotency_key: None };
-    egress.tell(request, &grants).await.map_err(|error| error.to_string())
+    egress.tell(request, &grants).await.map_err(|error| error.for_person())
 }
 
 #[cfg(test)]
