@@ -2,15 +2,16 @@
 
 import { addressOf } from "../core/address.js";
 import { h } from "../core/dom.js";
-import { localTime } from "../core/times.js";
+import { localTime, timeOfDay, writer } from "../core/times.js";
 import { words } from "../core/words.js";
 import { mainState } from "../core/workspace.js";
 import { button } from "../ui/button.js";
 import { filterBar } from "../ui/filters.js";
 import { emptyState, errorState, waitingFor } from "../ui/states.js";
-import { sentenceOf } from "./sentences.js";
+import { instanceOf, sentenceOf } from "./sentences.js";
 import { said } from "./words.js";
 
+const wholeDay = writer({ dateStyle: "full" });
 const FIRST_TOOLS = ["execute_sql", "write_capability", "manage_tasks", "restart"];
 
 /** The question to the server for the values of the filters; days are the reader's. */
@@ -64,7 +65,7 @@ export function eventsView({ session, announce, gone }) {
 
   /** Adds an event, and before it the day, where another begins. */
   function put(event) {
-    const own = new Date(event.at).toLocaleDateString(undefined, { dateStyle: "full" });
+    const own = wholeDay(new Date(event.at));
     if (own !== day) list.append(h("li", { class: "event-day" }, h("h2", {}, own)));
     day = own;
     list.append(eventRow(event, titleOf));
@@ -116,15 +117,21 @@ function fieldsOf() {
 
 function eventRow({ at, conversation, turn, said: told, event }, titleOf) {
   const { said: sentence, text, tone, limit } = sentenceOf(event, told);
-  const time = new Date(at).toLocaleTimeString(undefined, { timeStyle: "short" });
-  const foot = h("p", { class: "event-foot" }, h("a", { href: addressOf("chat", String(conversation)), dir: "auto", "data-conversation": String(conversation) }, titleOf(conversation)));
+  const foot = h("p", { class: "event-foot" }, wayTo(event, conversation, titleOf));
   if (turn) foot.append(" · ", h("a", { href: addressOf("activity", "turn", String(turn)), "aria-label": said.stepsOf(turn) }, said.steps));
   return h(
     "li",
     { class: "event", "data-kind": event.kind, "data-tone": tone },
-    h("time", { datetime: at, title: localTime(at) }, time),
+    h("time", { datetime: at, title: localTime(at) }, timeOfDay(at)),
     h("div", {}, h("p", { class: "event-said", dir: "auto" }, sentence), text ? h("p", { class: "event-text", dir: "auto" }, text) : "", limit ? limitLink(limit) : "", foot),
   );
+}
+
+/** The way to where it happened. A contact is written to at Relay: the inner conversation of the agent is no chat of a person. */
+function wayTo(event, conversation, titleOf) {
+  const instance = instanceOf(event);
+  if (instance !== undefined) return h("a", { href: addressOf("relay", String(instance)) }, `${words.places.relay} ${instance}`);
+  return h("a", { href: addressOf("chat", String(conversation)), dir: "auto", "data-conversation": String(conversation) }, titleOf(conversation));
 }
 
 /** The way to the limit that ended a turn. */

@@ -2,7 +2,7 @@
 
 import { addressOf } from "../core/address.js";
 import { h } from "../core/dom.js";
-import { shortTime } from "../core/times.js";
+import { localTime, shortTime } from "../core/times.js";
 import { button } from "../ui/button.js";
 import { exactDiff } from "../ui/exact.js";
 import { field, select } from "../ui/forms.js";
@@ -22,7 +22,7 @@ export function versionsPanel({ api, capability, makeLive, signal }) {
 
   function row({ version: number, created_at: at }) {
     const link = h("a", { href: addressOf("capabilities", name, `v${number}`), "aria-current": number === version ? "page" : undefined }, said.version(number));
-    const time = h("time", { datetime: at, title: new Date(at).toLocaleString() }, shortTime(at));
+    const time = h("time", { datetime: at, title: localTime(at) }, shortTime(at));
     const way = number === live ? h("span", { class: "off" }, said.live) : button(said.makeLive, () => makeLive(number), { kind: "quiet", "aria-label": said.makeLiveOf(number) });
     return h("li", { "data-version": number }, link, time, way);
   }

@@ -11,6 +11,7 @@ import { groupedRows } from "./grouping.js";
 
 const SEARCH_MS = 150;
 const said = words.conversations;
+const unlisted = () => import("./unlisted.js");
 
 /** `<l3-conversations>`: `connect(context)`, then `data = workspace`. Sends `new-chat`. */
 export class Conversations extends HTMLElement {
@@ -18,28 +19,22 @@ export class Conversations extends HTMLElement {
     this.setAttribute("role", "complementary");
     this.setAttribute("aria-label", said.list);
     this.more = [];
+    this.sought = new Map();
     // The place behind which the next page begins; "" if there is none. `after` is a method of every element.
     this.behind = undefined;
     this.rows = h("nav", { class: "conversation-rows", "aria-label": said.list, "data-testid": "conversations" });
     this.empty = h("p", { class: "none", hidden: true });
-    this.next = button(said.more, () => (this.away ? this.loadArchived(this.away) : this.loadMore()), { kind: "quiet", hidden: true });
-    this.search = h("input", {
-      type: "search",
-      class: "input",
-      placeholder: said.search,
-      "aria-label": said.searchLabel,
-      autocomplete: "off",
-      "data-testid": "conversation-search",
-    });
+    this.next = button(said.more, async () => (await unlisted()).showMore(this), { kind: "quiet", hidden: true });
+    this.search = h("input", { type: "search", class: "input", placeholder: said.search, "aria-label": said.searchLabel, autocomplete: "off", "data-testid": "conversation-search" });
     this.search.addEventListener("input", () => this.searched());
-    this.archive = button(said.archived, () => this.showArchived(), { kind: "quiet", "aria-pressed": "false" });
+    this.archive = button(said.archived, async () => (await unlisted()).showArchived(this), { kind: "quiet", "aria-pressed": "false" });
     const fresh = button(said.new, () => this.say("new-chat"), { icon: "plus", "data-testid": "new-chat" });
     const leave = () => (this.fold(true), this.opener.focus());
     const shut = iconButton("close", said.hide, leave, { class: "icon-button list-close" });
     const back = iconButton("back", words.say.back, leave, { class: "icon-button list-back", "data-testid": "list-back" });
     this.panel = h("div", { class: "conversation-panel", id: "conversation-list" });
     this.panel.append(h("div", { class: "conversation-head" }, back, fresh, shut), this.search, this.rows, this.empty, this.next, this.archive);
-    this.opener = iconButton("list", said.show, () => this.fold(!this.isFolded()), {
+    this.opener = iconButton("list", said.list, () => this.fold(!this.isFolded()), {
       "data-testid": "list-open",
       "aria-controls": "conversation-list",
     });
@@ -60,6 +55,9 @@ export class Conversations extends HTMLElement {
   /** The list's way to the server, and the way to a conversation. */
   connect(context) {
     this.context = context;
+    // No frame tells what is changed here: the other tabs of this browser are told.
+    this.tabs = new BroadcastChannel("conversations");
+    this.tabs.onmessage = () => this.reload();
     addEventListener("visibilitychange", () => !document.hidden && this.reload());
   }
 
@@ -67,26 +65,7 @@ export class Conversations extends HTMLElement {
     this.more = [];
     this.behind = undefined;
     this.context.session.lists.load("conversations");
-    if (this.away) this.loadArchived();
-  }
-
-  /** Shows those that were put away in place of the others, or the others again. */
-  async showArchived() {
-    if (this.away) this.away = undefined;
-    else await this.loadArchived();
-    this.archive.setAttribute("aria-pressed", String(Boolean(this.away)));
-    this.show();
-  }
-
-  /** Those of the first page, or behind `known` of the next one. If they cannot be had, those that were known stay, and it says why. */
-  async loadArchived(known) {
-    try {
-      const { conversations, next } = await this.context.session.api.conversations({ archived: true, after: known?.next });
-      this.away = { conversations: [...(known?.conversations ?? []), ...conversations], next };
-    } catch ({ message }) {
-      this.away = { conversations: [], ...this.away, error: message };
-    }
-    this.show();
+    if (this.away) unlisted().then(({ loadArchived }) => loadArchived(this));
   }
 
   set data(workspace) {
@@ -102,9 +81,17 @@ export class Conversations extends HTMLElement {
     this.show();
   }
 
-  /** The title of a conversation, as far as it is known. */
-  titleOf(conversation) {
-    return this.entries().find(({ id }) => id === conversation)?.title || undefined;
+  /** The title of a conversation, as far as it is known. One with messages that is not in the list was put away, or is old: it is looked for, and `told()` called. */
+  titleOf(conversation, told) {
+    const known = [...this.entries(), ...(this.away?.conversations ?? [])].find(({ id }) => id === conversation) ?? this.sought.get(conversation);
+    const { main, states } = this.workspace ?? {};
+    if (!known && conversation !== main && this.listed?.entries && states.get(conversation)?.items.size > 0) this.seek(conversation).then(told, () => {});
+    return known?.title || undefined;
+  }
+
+  async seek(conversation) {
+    this.sought.set(conversation, {});
+    this.sought.set(conversation, await (await unlisted()).find(this.context.session.api, conversation));
   }
 
   entries() {
@@ -134,20 +121,8 @@ export class Conversations extends HTMLElement {
     if (row.kind === "group") return h("h2", { class: "conversation-group" }, said[row.group]);
     const entry = document.createElement(row.kind === "found" ? "l3-found" : "l3-conversation");
     entry.context = this.context;
-    entry.reload = () => this.reload();
+    entry.reload = () => (this.reload(), this.tabs.postMessage(""));
     return entry;
-  }
-
-  async loadMore() {
-    try {
-      const { conversations, next } = await this.context.session.api.conversations({ after: this.behind });
-      this.more = [...this.more, ...conversations];
-      this.behind = next ?? "";
-      this.show();
-    } catch (error) {
-      this.empty.hidden = false;
-      this.empty.textContent = error.message;
-    }
   }
 
   /** Looks for what was typed, a moment after the last key. An answer that comes too late is dropped. */

@@ -25,7 +25,8 @@ export async function readTextFiles(list, room = MAX_FILES_BYTES) {
     try {
       const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
       if (text.includes("\0")) throw new TypeError("it has zero characters");
-      files.push({ name, text: text.replace(/\r\n?/g, "\n") });
+      // The end of the last line belongs to its block: nobody counts one more line before the message is sent than after.
+      files.push({ name, text: text.replace(/\r\n?/g, "\n").replace(/\n$/, "") });
       room -= file.size;
     } catch {
       problems.push(words.chat.fileNotText(name));
@@ -45,7 +46,7 @@ export function withFiles(content, files) {
     let longest = 2;
     for (const [fence] of text.matchAll(/^\x60{3,}/gm)) longest = Math.max(longest, fence.length);
     const fence = "`".repeat(longest + 1);
-    return `${fence}file "${name}"\n${text.replace(/\n$/, "")}\n${fence}`;
+    return `${fence}file "${name}"\n${text}\n${fence}`;
   });
   return [content, ...blocks].filter((part) => part !== "").join("\n\n");
 }

@@ -212,7 +212,7 @@ class Chat {
 
   title(workspace) {
     if (!this.context.isShown("chat")) return;
-    const known = this.conversations.titleOf(workspace.shown);
+    const known = this.conversations.titleOf(workspace.shown, () => this.title(this.session.store.getState()));
     this.context.setTitle(known ?? (workspace.shown === workspace.main ? words.places.chat : words.conversations.untitled));
   }
 

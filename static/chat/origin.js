@@ -4,6 +4,9 @@ import { hasEnded } from "../core/state-parts.js";
 import { initialState, reduce } from "../core/state.js";
 import { turnRows } from "./turns.js";
 
+/** So many events are asked for at once. */
+const LONG_PAGE = 1000;
+
 /** The rows above a branch, from the frames of the conversation that it goes on from. Pure. */
 export function originRows(frames, { conversation, seq }, hello) {
   let state = reduce(initialState(), { ...hello, conversation });
@@ -26,6 +29,18 @@ function readOnly({ editAt, retryAt, branchAt, retried, ...row }) {
   return { ...row, key: `origin:${row.key}`, ...(steps && { steps }) };
 }
 
+/** All rows above a branch: those of the conversation that it goes on from, and above them those of the one that this one goes on from. */
+async function allRows(api, from, hello) {
+  const all = [];
+  let page = { before: from.seq + 1 };
+  do {
+    page = await api.frames(from.conversation, page.before, LONG_PAGE);
+    all.unshift(...page.frames);
+  } while (page.before);
+  const above = page.from ? await allRows(api, page.from, hello) : [];
+  return [...above, ...originRows(all, from, hello)];
+}
+
 /** Loads these rows once for each branch: `rows(state)` gives what is there, and `told()` is called when more is. */
 export function createOrigins({ api, told }) {
   const known = new Map();
@@ -35,8 +50,8 @@ export function createOrigins({ api, told }) {
     const { conversation } = hello;
     if (!known.has(conversation)) {
       known.set(conversation, []);
-      api.frames(from.conversation, from.seq + 1).then(
-        ({ frames }) => (known.set(conversation, originRows(frames, from, hello)), told()),
+      allRows(api, from, hello).then(
+        (rows) => (known.set(conversation, rows), told()),
         // The line that names the other conversation, with its link, stands there.
         () => {},
       );

@@ -3,7 +3,7 @@
 import { h, keyed } from "../core/dom.js";
 import { compactNumber, costText } from "../core/text.js";
 import { clockTime, duration, localTime } from "../core/times.js";
-import { words } from "../core/words.js";
+import { locale, words } from "../core/words.js";
 import { iconButton } from "../ui/button.js";
 
 /**
@@ -51,7 +51,7 @@ function factsOf({ at, ms, requests, input, output, cost }) {
   if (ms !== undefined) facts.push(h("span", {}, duration(ms)));
   const tokens = (input ?? 0) + (output ?? 0);
   if (tokens > 0) {
-    const whole = `${words.chat.tokens(input.toLocaleString(), output.toLocaleString())}, ${words.chat.requests(requests)}`;
+    const whole = `${words.chat.tokens(input.toLocaleString(locale), output.toLocaleString(locale))}, ${words.chat.requests(requests)}`;
     facts.push(h("span", { title: whole }, words.chat.tokensShort(compactNumber(tokens))));
   }
   if (cost !== null && cost !== undefined && tokens > 0) facts.push(h("span", {}, costText(cost)));

@@ -53,7 +53,10 @@ function newRows(turn, turnId, entries, retried) {
   const written = new Set(entries.map(({ row }) => row).filter(isWritten).map(({ args }) => args.name));
   const rows = [];
   let steps;
+  const given = turn?.origin === "command" ? entries.map(({ row }) => row.outcome?.result).filter(Boolean) : [];
   entries.forEach(({ row }, index) => {
+    // The last words of an order are what a model reads of its call; a person has the step, which says it in words.
+    if (row.kind === "assistant" && given.includes(row.content)) return;
     // A capability that this turn wrote is told of by its step.
     if (row.kind === "capability" && row.enabled && written.has(row.name)) return;
     if (isStep(entries, index)) {

@@ -1,7 +1,7 @@
 // How tool calls, results and approvals are put into words and tables. Pure functions; nothing here touches the DOM.
 
 import { oneLine } from "./text.js";
-import { localTime } from "./times.js";
+import { localTime, writer } from "./times.js";
 import { words } from "./words.js";
 
 const MAX_COLUMNS = 12;
@@ -185,9 +185,10 @@ export function operationLine({ power, request }) {
   }
 }
 
+const nameOfDay = writer({ dateStyle: "medium", timeZone: "UTC" });
+
 /** A day (`2026-11-20`) as a person reads it; it is a name, so no time zone moves it. */
 export function dayText(day) {
   const at = new Date(`${day}T00:00:00Z`);
-  if (Number.isNaN(at.getTime())) return String(day);
-  return at.toLocaleDateString(undefined, { dateStyle: "medium", timeZone: "UTC" });
+  return Number.isNaN(at.getTime()) ? String(day) : nameOfDay(at);
 }

@@ -1,11 +1,11 @@
 // Times in words. Pure functions; nothing here touches the DOM.
 
-import { words } from "./words.js";
+import { locale, words } from "./words.js";
 
-/** Makes a writer of times, once: to make one costs as much as to write a hundred times. */
-function writer(options) {
+/** Makes a writer of times in the page's language, once: to make one costs as much as to write a hundred times. */
+export function writer(options) {
   let format;
-  return (at) => (format ??= new Intl.DateTimeFormat(undefined, options)).format(at);
+  return (at) => (format ??= new Intl.DateTimeFormat(locale, options)).format(at);
 }
 
 const HOURS = { hour: "2-digit", minute: "2-digit" };
@@ -28,6 +28,12 @@ export function shortTime(text, now = Date.now()) {
   const at = new Date(text);
   if (Number.isNaN(at.getTime())) return String(text);
   return at.getFullYear() === new Date(now).getFullYear() ? ofThisYear(at) : ofAnother(at);
+}
+
+/** Its day, with the year if it is another than this one's. */
+export function shortDay(text, now) {
+  const at = new Date(text);
+  return (at.getFullYear() === new Date(now).getFullYear() ? day : dayAndYear)(at);
 }
 
 /** Its time of day. */
@@ -57,9 +63,7 @@ export function clockTime(text, now) {
   const at = new Date(text);
   if (Number.isNaN(at.getTime())) return "";
   const time = hours(at);
-  const today = new Date(now);
-  if (at.toDateString() === today.toDateString()) return time;
-  return `${at.getFullYear() === today.getFullYear() ? day(at) : dayAndYear(at)}, ${time}`;
+  return at.toDateString() === new Date(now).toDateString() ? time : `${shortDay(at, now)}, ${time}`;
 }
 
 /** Milliseconds as a person reads them: 4 ms, 1.2 s, 3 min 5 s. */

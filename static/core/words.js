@@ -12,6 +12,9 @@ export const LANGUAGES = {
 /** The language that is shown. */
 export const language = Object.hasOwn(LANGUAGES, setting("language")) ? setting("language") : "en";
 
+/** The locale of dates, times and numbers: the language that is shown, as it is spoken where the reader is, if their browser says so. */
+export const locale = globalThis.navigator?.languages?.find((each) => each.split("-")[0] === language) ?? language;
+
 /** The words by name: texts, or functions that make one. */
 export const words = over(en, (await LANGUAGES[language].load()).default);
 

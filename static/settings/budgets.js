@@ -23,7 +23,7 @@ export function budgetsOf(texts) {
     const text = texts[name].trim();
     if (text === "") return null;
     const value = limit === "money_micros" ? microsOf(text) : /^\d+$/.test(text) ? Number(text) : undefined;
-    if (value === undefined || !Number.isSafeInteger(value)) throw Object.assign(new Error(said.wrongNumber), { name });
+    if (value === undefined || !Number.isSafeInteger(value)) throw Object.assign(new Error(limit === "money_micros" ? said.wrongNumber : said.wrongWhole), { name });
     return value;
   };
   return Object.fromEntries(

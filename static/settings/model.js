@@ -1,6 +1,7 @@
 // The model: which one answers, which there are, whether they work, which is chosen, and what they cost.
 
 import { h } from "../core/dom.js";
+import { locale } from "../core/words.js";
 import { mainState } from "../core/workspace.js";
 import { button } from "../ui/button.js";
 import { errorState, waitingFor } from "../ui/states.js";
@@ -62,7 +63,7 @@ export function modelSection({ session, api, gone, site }) {
 function nowNodes({ current, images, context_tokens: tokens }, api) {
   const { kind, provider, name } = current;
   const title = kind === "tour" ? said.kinds.tour : [provider, name].filter(Boolean).join(" · ");
-  const about = [said.kinds[kind], images !== undefined && (images ? said.images : said.noImages), tokens && said.context(tokens.toLocaleString())];
+  const about = [said.kinds[kind], images !== undefined && (images ? said.images : said.noImages), tokens && said.context(tokens.toLocaleString(locale))];
   const line = h("p", { class: "model-name", dir: "auto" }, title);
   // The tour reads no request, so nothing fits into one.
   if (kind === "tour") return [line];

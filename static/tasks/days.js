@@ -1,10 +1,12 @@
 // Days and weeks in the reader's zone. Pure, but for the language that says on which day a week begins.
 
+import { locale } from "../core/words.js";
+
 const MORNING = 9;
 const MONDAY = 1;
 
 /** The day a week begins with where this language is spoken: 1 is Monday, 7 is Sunday. */
-export function firstDayOfWeek(language = globalThis.navigator?.language ?? "en-GB") {
+export function firstDayOfWeek(language = locale) {
   try {
     const locale = new Intl.Locale(language);
     return (locale.getWeekInfo?.() ?? locale.weekInfo)?.firstDay ?? MONDAY;

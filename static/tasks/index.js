@@ -22,7 +22,7 @@ import { isOver } from "./grouping.js";
 import { heartbeatSection } from "./heartbeat.js";
 import { listenForKeys } from "./keys.js";
 import { listPane } from "./list.js";
-import { createOrders } from "./orders.js";
+import { createOrders, isAsked } from "./orders.js";
 import "./task.js";
 import { weekPane } from "./week-pane.js";
 import { tasks as said } from "./words.js";
@@ -38,14 +38,14 @@ const NOTHING = { open: [], closed: [] };
 let here;
 
 /** Puts the tasks into `host`. */
-export async function mount(host, { session: given, go, announce }) {
+export async function mount(host, { session: given, storage, go, announce }) {
   const session = withWork(given);
   await styles(import.meta.url, "../ui/entries.css", "../ui/fields.css", "../ui/week.css", "tasks.css");
   const gone = new AbortController();
   const { signal } = gone;
   const { store, lists, api } = session;
   const orders = createOrders({ session, changed: () => show(), tell, signal });
-  const add = addForm((fields) => (refusal.replaceChildren(), orders.add(fields)).then((outcome) => outcome?.state === "done" && announce(said.added(fields.title))));
+  const add = addForm((fields) => (refusal.replaceChildren(), orders.add(fields)).then((outcome) => outcome?.state === "done" && announce(said.added(fields.title))), storage);
   const panes = { list: listPane(), week: weekPane((day) => go("tasks", "week", ...(day ? [day] : []))) };
   const view = segmented(said.view, [["list", said.list], ["week", said.weekView]], "list", (value) => go("tasks", ...(value === "week" ? ["week"] : [])));
   const waiting = h("div", {}, waitingFor(() => lists.load("tasks")));
@@ -64,7 +64,7 @@ export async function mount(host, { session: given, go, announce }) {
     if (signal.aborted) return;
     const workspace = store.getState();
     const { entries, error } = mainState(workspace).lists.tasks ?? {};
-    const shown = orders.over(taskLists(together(workspace)));
+    const shown = orders.over(taskLists(together(workspace)), isAsked(workspace) ? "behind" : "sent");
     const count = shown.open.length + shown.closed.length;
     const focus = focused(box);
     for (const [name, pane] of Object.entries(panes)) {
@@ -102,7 +102,7 @@ export async function mount(host, { session: given, go, announce }) {
     state.current = (all[at + 1] ?? all[at - 1])?.dataset.task ?? id;
   }
 
-  function tick({ task }) {
+  function tick(task) {
     const done = !isOver(task);
     passFocusOn(task);
     change(task.id, { status: done ? "done" : "pending" }, done ? said.ticked(task.title) : said.reopened(task.title), { status: task.status });
@@ -160,7 +160,7 @@ export async function mount(host, { session: given, go, announce }) {
     else refusal.replaceChildren(errorState(text, how === "failed" ? again : undefined));
   }
 
-  box.addEventListener("task-tick", ({ detail }) => tick(detail));
+  box.addEventListener("task-tick", ({ detail }) => tick(detail.task));
   box.addEventListener("task-open", ({ detail }) => open(detail.task.id, detail.from));
   box.addEventListener("task-menu", ({ detail }) => menu(detail));
   box.addEventListener("focusin", ({ target: at }) => {
@@ -169,8 +169,8 @@ export async function mount(host, { session: given, go, announce }) {
     state.current = task.dataset.task;
     for (const each of tasksIn(box)) each.current = each === task;
   });
-  const byDays = (task, days) => isOver(task) || task.saving || move(task, movedBy(task.due_at, days, Date.now()));
-  listenForKeys(box, { shown: () => tasksIn(box), inWeek: () => state.view === "week", move: byDays, remove, add: add.focus, signal });
+  const byDays = (task, days) => isOver(task) || move(task, movedBy(task.due_at, days, Date.now()));
+  listenForKeys(box, { shown: () => tasksIn(box), inWeek: () => state.view === "week", move: byDays, tick, remove, add: add.focus, signal });
   const ask = () => {
     if (document.hidden) return;
     lists.load("tasks");
@@ -180,7 +180,7 @@ export async function mount(host, { session: given, go, announce }) {
     for (const task of tasksIn(box)) task.refresh();
   };
   const timers = [setInterval(tickAll, REFRESH_MS), setInterval(ask, ASK_MS)];
-  const parts = ({ states }) => [...states.values()].flatMap(({ tasks, lists: { tasks: listed } }) => [tasks, listed]);
+  const parts = (workspace) => [isAsked(workspace), ...[...workspace.states.values()].flatMap(({ tasks, lists: { tasks: listed } }) => [tasks, listed])];
   let seen;
   store.subscribe(
     onChange(parts, (workspace) => {

@@ -1,14 +1,15 @@
-// Tasks by keyboard: arrows move among them, with Shift they move the task itself by a day or a week; Delete deletes it. Space and Enter are the
+// Tasks by keyboard: arrows move among them, with Shift they move the task itself by a day or a week; Space ticks it, Delete deletes it. Enter is the
 // browser's own.
 
 import { keyAlong } from "../ui/along.js";
 
 const STEPS = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 7, ArrowUp: -7 };
 
-/** The meaning of a key on a task: `{ move: days }`, `{ go: "next" | "previous" | "beside" | "before" }`, `{ deletes: true }`, or nothing. Pure. */
+/** The meaning of a key on a task: `{ move: days }`, `{ go: "next" | "previous" | "beside" | "before" }`, `{ ticks: true }`, `{ deletes: true }`, or nothing. Pure. */
 export function meaningOf({ key, shiftKey, altKey, ctrlKey, metaKey }, inWeek) {
   if (altKey || ctrlKey || metaKey) return undefined;
   if (key === "Delete" && !shiftKey) return { deletes: true };
+  if (key === " " && !shiftKey) return { ticks: true };
   if (!Object.hasOwn(STEPS, key)) return undefined;
   if (shiftKey) return { move: STEPS[key] };
   if (key === "ArrowDown") return { go: "next" };
@@ -28,9 +29,13 @@ export function target(all, task, go) {
   return other && go === "before" ? all.find((each) => day(each) === day(other)) : other;
 }
 
-/** Listens on `box`, where the tasks stand: `shown()` are their elements, `move(task, days)` moves one, `remove(task)` deletes one, and `add()` goes to the line that adds. */
-export function listenForKeys(box, { shown, inWeek, move, remove, add, signal }) {
+/** Listens on `box`, where the tasks stand: `shown()` are their elements, `move(task, days)` moves one, `tick(task)` ticks one, `remove(task)` deletes one, and `add()` goes to the line that adds. */
+export function listenForKeys(box, { shown, inWeek, move, tick, remove, add, signal }) {
+  // The box and the button of the menu have the browser's own way with Space; on the title it would be a press, once the key is let go.
+  const isOnTitle = ({ key, target: at }) => key === " " && at.dataset.part === "title";
+  box.addEventListener("keyup", (event) => isOnTitle(event) && event.preventDefault());
   box.addEventListener("keydown", (event) => {
+    if (event.key === " " && !isOnTitle(event)) return;
     const task = event.target.closest("l3-task");
     const { shiftKey, altKey, ctrlKey, metaKey } = event;
     const meaning = task && meaningOf({ key: keyAlong(event), shiftKey, altKey, ctrlKey, metaKey }, inWeek());
@@ -38,6 +43,7 @@ export function listenForKeys(box, { shown, inWeek, move, remove, add, signal })
     event.preventDefault();
     if (meaning.go) target(shown(), task, meaning.go)?.focusPart(event.target.dataset.part);
     else if (meaning.deletes) remove(task.task);
+    else if (meaning.ticks) event.repeat || tick(task.task);
     else move(task.task, meaning.move);
   });
   const anywhere = (event) => {

@@ -1,14 +1,14 @@
 // One task: ticked by its box, opened by its title, moved by its menu or by keys; and when it is due, kept fresh.
 
 import { h } from "../core/dom.js";
-import { shortTime, timeOfDay } from "../core/times.js";
+import { localTime, shortTime, timeOfDay } from "../core/times.js";
 import { iconButton } from "../ui/button.js";
 import { tasks as said } from "./words.js";
 
 const SHOWN_STATUS = { in_progress: said.inProgress, cancelled: said.cancelled };
 
 /**
- * `<l3-task>`: one task; `data` has its fields, `saving` if an order is under way, and `brief` where the day is known. Says `task-tick`,
+ * `<l3-task>`: one task; `data` has its fields, `saving` if an order is under way (`sent`, or `behind` a question), and `brief` where the day is known. Says `task-tick`,
  * `task-open` and `task-menu`. One of all tasks is `current`: Tab reaches that one, and arrows the others.
  */
 export class TaskEntry extends HTMLElement {
@@ -26,9 +26,9 @@ export class TaskEntry extends HTMLElement {
     const name = h("button", { type: "button", class: "task-title", dir: "auto", disabled: isNew, "data-part": "title" }, title);
     name.addEventListener("click", () => this.say("task-open", name));
     const more = iconButton("more", said.actions(title), () => this.say("task-menu", more), { "data-part": "menu", "aria-haspopup": "menu", disabled: isNew });
-    this.due = dueAt ? h("time", { datetime: dueAt, title: new Date(dueAt).toLocaleString() }, brief ? timeOfDay(dueAt) : shortTime(dueAt)) : "";
+    this.due = dueAt ? h("time", { datetime: dueAt, title: localTime(dueAt) }, brief ? timeOfDay(dueAt) : shortTime(dueAt)) : "";
     const word = SHOWN_STATUS[status] ? h("span", { class: "task-status" }, SHOWN_STATUS[status]) : "";
-    const note = saving ? h("span", { class: "task-saving" }, said.saving) : "";
+    const note = saving ? h("span", { class: "task-saving" }, said.saving[saving]) : "";
     this.replaceChildren(box, name, h("span", { class: "task-foot" }, this.due, word, note), more);
     this.current = this.isCurrent ?? false;
     this.refresh();

@@ -1,6 +1,8 @@
 // The tasks of a week, day by day; what has no date, and what is overdue from before, stands under it.
 
 import { h, keyed } from "../core/dom.js";
+import { writer } from "../core/times.js";
+import { locale } from "../core/words.js";
 import { button, iconButton } from "../ui/button.js";
 import { weekView } from "../ui/week.js";
 import { dayStart, nameOfDay, weekOf } from "./days.js";
@@ -9,11 +11,16 @@ import { groupSection, makeTask, rowOf } from "./list.js";
 import { tasks as said } from "./words.js";
 
 const NARROW = "(max-width: 40rem)";
+const shortName = writer({ weekday: "short", day: "numeric" });
+const longName = writer({ weekday: "long", day: "numeric", month: "long" });
+const oneName = writer({ weekday: "short", day: "numeric", month: "long" });
 
 /** The week: `{ node, show(tasks, now, day) }`; `go(day)` goes to the week of a day by its name, or to this week. */
 export function weekPane(go) {
   const week = weekView(makeTask, said.weekView);
-  const title = h("h2", { "aria-live": "polite" });
+  // The one day that a narrow window shows, and the week of others: each is hidden by the sheet where the other is meant.
+  const [oneDay, wholeWeek] = ["one-day", "whole-week"].map((name) => h("span", { class: name }));
+  const title = h("h2", { "aria-live": "polite" }, oneDay, wholeWeek);
   let at = Date.now();
   // The buttons go to the next day if one is shown at a time.
   const step = (direction) => go(nameOfDay(dayStart(at, direction * (matchMedia(NARROW).matches ? 1 : 7))));
@@ -26,17 +33,15 @@ export function weekPane(go) {
     at = dayStart(day);
     const days = weekOf(day);
     const rows = byDay(tasks, days);
-    const named = (start, form) => new Date(start).toLocaleDateString(undefined, form);
     const shown = rows.map((own, index) => ({
       start: days[index],
-      name: named(days[index], { weekday: "short", day: "numeric" }),
-      long: named(days[index], { weekday: "long", day: "numeric", month: "long" }),
+      name: shortName(days[index]),
+      long: longName(days[index]),
       isToday: days[index] === dayStart(now),
       rows: own.map((task) => rowOf(task, true)),
     }));
     week.show(shown, days.indexOf(at));
-    const range = matchMedia(NARROW).matches ? named(at, { weekday: "short", day: "numeric", month: "long" }) : rangeOf(days);
-    if (title.textContent !== range) title.textContent = range;
+    for (const [node, text] of [[oneDay, oneName(at)], [wholeWeek, rangeOf(days)]]) if (node.textContent !== text) node.textContent = text;
     const inWeek = new Set(rows.flat());
     for (const [group, { node, list }] of rest) {
       const own = tasks.open.filter((task) => !inWeek.has(task) && groupOf(task, now) === group);
@@ -49,6 +54,6 @@ export function weekPane(go) {
 
 /** “16 – 22 November 2026” in the reader's way. */
 function rangeOf(days) {
-  const form = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", year: "numeric" });
+  const form = new Intl.DateTimeFormat(locale, { day: "numeric", month: "long", year: "numeric" });
   return form.formatRange(days[0], days[6]);
 }

@@ -1,10 +1,13 @@
 // Which columns of rows can be drawn, and the points of a chart. Pure.
 
+import { shortDay, timeOfDay, writer } from "../core/times.js";
 import { cellText, timeOf } from "./table-text.js";
 
 /** The most points of a line, and the most bars. */
 export const MOST_POINTS = 5000;
 const MOST_BARS = 30;
+const DAY_SECONDS = 86_400;
+const toTheSecond = writer({ timeStyle: "medium" });
 /** As many lines can be told apart. */
 export const MOST_SERIES = 6;
 
@@ -38,4 +41,12 @@ export function chartOf({ columns, rows }, x, ys, now) {
     labels: isLine ? undefined : rows.map((row) => cellText(row[x], column, now).text),
     series: ys.slice(0, MOST_SERIES).map((y) => ({ name: columns[y].name, values: order.map(([, row]) => number(row[y])) })),
   };
+}
+
+/** The words under a line at `splits`, seconds that are `step` apart: days, or within a day the time, and below it each day that begins. */
+export function timesUnder(splits, step, now) {
+  const days = splits.map((at) => shortDay(at * 1000, now));
+  if (step >= DAY_SECONDS) return days;
+  const time = step < 60 ? toTheSecond : timeOfDay;
+  return splits.map((at, index) => time(at * 1000) + (days[index] === days[index - 1] ? "" : `\n${days[index]}`));
 }

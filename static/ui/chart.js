@@ -4,7 +4,7 @@ import { h } from "../core/dom.js";
 import { styles } from "../core/styles.js";
 import { wordsOf } from "../core/words.js";
 import { select } from "./forms.js";
-import { chartable, chartOf, MOST_SERIES } from "./chart-data.js";
+import { chartable, chartOf, MOST_SERIES, timesUnder } from "./chart-data.js";
 import { library } from "./script.js";
 
 const { chart: words } = await wordsOf("chart");
@@ -100,13 +100,14 @@ export class RowsChart extends HTMLElement {
     }));
     const short = (text) => (text.length > 14 ? `${text.slice(0, 13)}…` : text);
     const places = { ...axis, grid: { show: false }, splits: () => placesIn(chart, this.canvas.clientWidth), values: (_, splits) => splits.map((at) => short(chart.labels[at] ?? "")) };
+    const times = { ...axis, space: 90, values: (_, splits, __, ___, step) => timesUnder(splits, step, Date.now()) };
     return {
       width: this.canvas.clientWidth || 300,
       height: HEIGHT,
       legend: { show: false },
       cursor: { show: isLine, drag: { x: false, y: false } },
       scales: { x: { time: isLine, ...(isLine ? {} : { range: (_, low, high) => [low - 0.6, high + 0.6] }) }, y: isLine ? {} : { range: (_, low, high) => [Math.min(0, low), Math.max(0, high) * 1.05 || 1] } },
-      axes: [isLine ? axis : places, { ...axis, size: 64 }],
+      axes: [isLine ? times : places, { ...axis, size: 64 }],
       series: [{}, ...series],
     };
   }

@@ -22,8 +22,12 @@ export function openMenu(anchor, entries) {
     event.preventDefault();
     all[(to + all.length) % all.length].focus();
   });
+  // It belongs to the place where it was opened.
+  const close = () => menu.hidePopover();
+  addEventListener("hashchange", close, { once: true });
   menu.addEventListener("toggle", (event) => {
     if (event.newState !== "closed") return;
+    removeEventListener("hashchange", close);
     anchor.setAttribute("aria-expanded", "false");
     if (menu.contains(document.activeElement) || document.activeElement === document.body) anchor.focus();
     menu.remove();

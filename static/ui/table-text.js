@@ -1,5 +1,8 @@
 // Rows of a query in words: what kind each column is, how a cell reads, how columns sort, and the rows as CSV and Markdown. Pure.
 
+import { shortDay, shortTime } from "../core/times.js";
+import { locale } from "../core/words.js";
+
 const NUMBERS = /^(int|integer|smallint|bigint|serial|float|double|real|numeric|decimal|money)/;
 const STAMP = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d(?:\.\d+)?))?\s*(Z|[+-]\d\d(?::?\d\d)?)?)?$/;
 
@@ -73,7 +76,7 @@ function numberText(exact) {
   const places = exact.split(".")[1]?.length ?? 0;
   if (places > 20) return exact;
   if (!digits.has(places))
-    digits.set(places, new Intl.NumberFormat(undefined, { useGrouping: "min2", minimumFractionDigits: places, maximumFractionDigits: places }));
+    digits.set(places, new Intl.NumberFormat(locale, { useGrouping: "min2", minimumFractionDigits: places, maximumFractionDigits: places }));
   return digits.get(places).format(exact);
 }
 
@@ -81,14 +84,10 @@ function numberText(exact) {
 function stampText(exact, kind, now) {
   const at = timeOf(exact);
   if (at === undefined || Number.isNaN(at)) return { text: exact };
-  const date = new Date(at);
-  const sameYear = date.getFullYear() === new Date(now).getFullYear();
-  const day = date.toLocaleDateString(undefined, { day: "numeric", month: "short", ...(sameYear ? {} : { year: "numeric" }) });
-  if (kind === "date" || exact.length === 10) return { text: day, exact };
-  return { text: `${day}, ${date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" })}`, exact };
+  return { text: kind === "date" || exact.length === 10 ? shortDay(at, now) : shortTime(at, now), exact };
 }
 
-const words = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
+const words = new Intl.Collator(locale, { numeric: true, sensitivity: "base" });
 
 /** Row numbers sorted by a column; what is empty stands last either way, and equal ones stay in their order. */
 export function sortedRows({ columns, rows }, column, descending) {

@@ -11,6 +11,8 @@ import { cellText, csvOf, exactText, markdownOf, readTable, sortedRows } from ".
 
 /** More rows are shown on a press: each costs layout. */
 const SHOWN_ROWS = 100;
+/** A longer text stands on several lines: so many of the widest letters fit on one. */
+const WIDE_CELL = 22;
 /** A longer text opens in the details. */
 const LONG_CELL = 60;
 
@@ -90,7 +92,9 @@ export class RowsTable extends HTMLElement {
     if (none) return h("td", { ...attributes, title: "NULL" }, h("span", { "aria-hidden": "true" }, text), h("span", { class: "visually-hidden" }, words.rows.empty));
     const tag = isFirst ? "th" : "td";
     if (isFirst) attributes.scope = "row";
-    if (whole.length <= LONG_CELL && !whole.includes("\n")) return h(tag, { ...attributes, title: exact !== text ? exact : undefined, dir: "auto" }, text);
+    const isWhole = whole.length <= LONG_CELL && !whole.includes("\n");
+    if (isWhole && text.length > WIDE_CELL) attributes.class = "cell-wide";
+    if (isWhole) return h(tag, { ...attributes, title: exact !== text ? exact : undefined, dir: "auto" }, text);
     const open = h("button", { type: "button", class: "cell-long", title: words.rows.open, dir: "auto" }, text.slice(0, 4 * LONG_CELL));
     open.addEventListener("click", () => openDetails({ title: column.name, body: wholeText(value), from: open }));
     return h(tag, attributes, open);

@@ -50,6 +50,7 @@ export default {
   addRate: "Set",
   noRate: "unknown",
   wrongNumber: "A number, such as 2.50.",
+  wrongWhole: "A whole number, such as 20.",
 
   mode: "Mode",
   modes: { auto: "Auto", smart: "Smart", ask: "Ask", read_only: "Read only" },
@@ -133,11 +134,11 @@ export default {
   large: "Large",
   larger: "Larger",
   language: "Language",
-  languageHelp: "Holds after the page is loaded again. What the server says is in English.",
+  languageHelp: "Also for dates, times and numbers. Holds after the page is loaded again. What the server says is in English.",
   notify: "Notify me of approvals and finished turns",
   notifyHelp: "Only while this page is open in a tab that you do not look at.",
   notifyRefused: "The browser does not allow notifications from this page.",
-  lookHelp: "These hold for this browser alone, and at once.",
+  lookHelp: "These hold for this browser alone.",
 
   running: "How it works",
   others: "Set in the environment or .env",

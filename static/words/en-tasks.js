@@ -16,7 +16,7 @@ export const tasks = {
   add: "Add a task",
   addButton: "Add",
   due: "Due",
-  dueHelp: (zone) => `In your time zone (${zone}). The assistant wakes at this moment. Empty: never.`,
+  dueHelp: (zone) => `In the time zone of this browser (${zone}). The assistant wakes at this moment. Empty: never.`,
   title: "Title",
   needsTitle: "A task needs a title.",
   details: "Details",
@@ -25,7 +25,7 @@ export const tasks = {
   status: { pending: "To do", in_progress: "In progress", done: "Done", cancelled: "Given up" },
   inProgress: "in progress",
   cancelled: "given up",
-  saving: "Sent. It is carried out after what runs in Chat.",
+  saving: { sent: "Sent. It is carried out after what runs in Chat.", behind: "Sent. It is carried out once you have answered the question in Chat." },
   taskOf: (id) => `Task ${id}`,
   madeIn: "Made in",
   made: "Made",
@@ -62,7 +62,7 @@ export const tasks = {
 
 export const heartbeat = {
   title: "Heartbeat",
-  help: (zone) => `It wakes the assistant when something is due, and sleeps otherwise. Times are in your zone, ${zone}.`,
+  help: (zone) => `It wakes the assistant when something is due, and sleeps otherwise. Times here are in the zone of this browser, ${zone}.`,
   next: "Next",
   did: "What it did",
   nothingNext: "Nothing is due.",

@@ -53,7 +53,6 @@ export default {
   },
   conversations: {
     list: "Conversations",
-    show: "Show conversations",
     hide: "Hide conversations",
     search: "Search",
     searchLabel: "Search conversations and messages",

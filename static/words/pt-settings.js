@@ -50,6 +50,7 @@ export default {
   addRate: "Definir",
   noRate: "desconhecido",
   wrongNumber: "Um número, como 2.50.",
+  wrongWhole: "Um número inteiro, como 20.",
 
   mode: "Modo",
   modes: { auto: "Automático", smart: "Sensato", ask: "Perguntar", read_only: "Só ler" },
@@ -133,11 +134,11 @@ export default {
   large: "Grande",
   larger: "Maior",
   language: "Língua",
-  languageHelp: "Vale depois de carregar a página de novo. O que o servidor diz está em inglês.",
+  languageHelp: "Também de datas, horas e números. Vale depois de carregar a página de novo. O que o servidor diz está em inglês.",
   notify: "Avisar de aprovações e de respostas prontas",
   notifyHelp: "Só enquanto esta página está aberta numa aba que você não olha.",
   notifyRefused: "O navegador não permite avisos desta página.",
-  lookHelp: "Valem só para este navegador, e já.",
+  lookHelp: "Valem só para este navegador.",
 
   running: "Como trabalha",
   others: "Definido no ambiente ou no .env",

@@ -16,7 +16,7 @@ export const tasks = {
   add: "Adicionar uma tarefa",
   addButton: "Adicionar",
   due: "Para",
-  dueHelp: (zone) => `No seu fuso (${zone}). A assistente acorda neste momento. Vazio: nunca.`,
+  dueHelp: (zone) => `No fuso deste navegador (${zone}). A assistente acorda neste momento. Vazio: nunca.`,
   title: "Título",
   needsTitle: "Uma tarefa precisa de um título.",
   details: "Detalhes",
@@ -25,7 +25,7 @@ export const tasks = {
   status: { pending: "A fazer", in_progress: "Em andamento", done: "Feita", cancelled: "Desistida" },
   inProgress: "em andamento",
   cancelled: "desistida",
-  saving: "Enviado. É feito depois do que está em curso na conversa.",
+  saving: { sent: "Enviado. É feito depois do que está em curso na conversa.", behind: "Enviado. É feito quando você responder à pergunta na conversa." },
   taskOf: (id) => `Tarefa ${id}`,
   madeIn: "Criada em",
   made: "Criada",
@@ -62,7 +62,7 @@ export const tasks = {
 
 export const heartbeat = {
   title: "Pulso",
-  help: (zone) => `Acorda a assistente quando algo vence, e fora disso dorme. As horas são do seu fuso, ${zone}.`,
+  help: (zone) => `Acorda a assistente quando algo vence, e fora disso dorme. As horas aqui são do fuso deste navegador, ${zone}.`,
   next: "A seguir",
   did: "O que fez",
   nothingNext: "Nada vence.",

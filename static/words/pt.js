@@ -51,7 +51,6 @@ export default {
   },
   conversations: {
     list: "Conversas",
-    show: "Mostrar conversas",
     hide: "Esconder conversas",
     search: "Buscar",
     searchLabel: "Buscar conversas e mensagens",

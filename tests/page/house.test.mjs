@@ -106,6 +106,14 @@ test("the_words_of_the_page_stand_in_one_folder", () => {
   assert.deepEqual(writtenWords({ path: "x.js", text: '// "Not this one"\nh("p", {}, "This one is", "A short one");\nconsole.error("Nor this");' }), ["x.js: This one is", "x.js: A short one"]);
 });
 
+/** Dates and numbers in the language of the browser: a page that a person reads in another one would be in both. */
+const browsersOwn = ({ path, text }) => [...text.matchAll(/Intl\.\w+\(undefined|\.toLocale(?:Date|Time)?String\((?:\)|undefined)/g)].map(([call]) => `${path}: ${call}`);
+
+test("dates_times_and_numbers_follow_the_language_of_the_page", () => {
+  assert.deepEqual(files.filter(({ path }) => path.endsWith(".js")).flatMap(browsersOwn), []);
+  assert.equal(browsersOwn({ path: "x.js", text: "at.toLocaleString(); at.toLocaleDateString(undefined, {}); new Intl.NumberFormat(undefined); n.toLocaleString(locale); Intl.DateTimeFormat()" }).length, 3);
+});
+
 /** Lines within a text over several lines that look like a comment: the server would leave them out (`src/http/page.rs`). */
 function takenForComments({ path, text }) {
   const looksLike = /^[ \t]*(\/\/|\/\*)/;

@@ -86,6 +86,11 @@ const PLAIN = [
   ],
   ["a_table_can_scroll", "| a | b |\n|---|--:|\n| 1 | 2 |", (host) => host.querySelector(".table-scroll > table td")],
   [
+    "a_word_without_end_stays_in_its_column",
+    `| a | b |\n|---|---|\n| ${"x".repeat(800)} | 1 |\n\nand\n\n| ${"x".repeat(800)} | b |\n|---|---|\n| 1 | 2 |`,
+    (host) => host.querySelectorAll("table").length === 2 && [...host.querySelectorAll("td, th")].every((cell) => cell.scrollWidth <= cell.clientWidth),
+  ],
+  [
     "checkboxes_are_text",
     "- [x] done\n- [ ] open",
     (host) => host.textContent.includes("☑ done") && host.textContent.includes("☐ open"),

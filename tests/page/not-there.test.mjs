@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, test } from "node:test";
-import { serveTalk } from "./support/talk.mjs";
+import { numbered, serveTalk, turnFrames } from "./support/talk.mjs";
 import { skip, startBrowser } from "./support/webdriver.mjs";
 import { workedFrames } from "./support/worked.mjs";
 import { fullWorld } from "./support/worlds.mjs";
@@ -35,12 +35,14 @@ after(() => browser?.end());
 beforeEach(async () => {
   if (skip) return;
   saved = [];
+  archived = () => ({ conversations: [], next: null });
   found = () => ({ found: [] });
   kept = () => FULL["/api/conversations"];
   const api = {
     ...FULL,
     "/api/approvals": { approvals: [] },
     "GET /api/conversations": ({ search }) => (search.has("archived") ? archived(search.get("after")) : kept(search.get("after"))),
+    "/api/conversations/31/frames": { frames: numbered(turnFrames(91, "Old plans of mine", "Here they are.")).map((frame) => ({ ...frame, conversation: 31 })), before: null },
     "/api/conversations/8/export": ({ search }) => (saved.push(search.get("format")), { conversation: 8 }),
     "/api/search": () => found(),
   };
@@ -101,6 +103,35 @@ test("what_was_put_away_is_reached_to_its_end_and_a_page_that_cannot_be_had_is_s
   assert.equal(await browser.js(`return [...document.querySelectorAll("l3-conversations button")].some((node) => node.checkVisibility() && node.textContent === "Show more")`), false);
 });
 
+test("a_conversation_that_was_put_away_has_its_title_also_at_its_address", options, async () => {
+  archived = (place) => (place === "there" ? { conversations: [entry(31, "Old plans")], next: null } : { conversations: [entry(30, "Other")], next: "there" });
+  await open("#chat/31");
+  await browser.waitFor(`return document.querySelector("l3-header h1").textContent === "Old plans"`);
+});
+
+test("a_long_title_leaves_the_model_its_room_and_the_list_has_one_name", options, async () => {
+  const page = { conversations: [{ ...entry(8, "A long title ".repeat(20)), archived: false }], next: null };
+  kept = () => page;
+  await open("#chat/8");
+  await browser.waitFor(`return document.querySelector("l3-header h1").textContent.startsWith("A long title")`);
+  assert.equal(await browser.js(`return [...document.querySelectorAll(".model > *")].every((part) => part.scrollWidth <= part.clientWidth + 1)`), true);
+  const name = `return document.querySelector("[data-testid=list-open] svg").getAttribute("aria-label")`;
+  assert.equal(await browser.js(name), "Conversations", "whether it is shown or not");
+});
+
+test("the_list_hears_what_another_tab_changed_and_says_what_was_changed_here", options, async () => {
+  await open("#chat");
+  await listed("l3-conversation a[href='#chat/8']");
+  kept = () => ({ conversations: [], next: null });
+  await browser.js(`globalThis.tab = new BroadcastChannel("conversations"); tab.postMessage("")`);
+  await browser.waitFor(`return document.querySelector("l3-conversation a[href='#chat/8']") === null`);
+  kept = () => FULL["/api/conversations"];
+  await browser.js(`tab.postMessage("")`);
+  await listed("l3-conversation a[href='#chat/8']");
+  await browser.js(`tab.onmessage = () => (globalThis.told = true); document.querySelector("l3-conversation").reload()`);
+  await browser.waitFor(`return globalThis.told === true`);
+});
+
 test("a_conversation_is_saved_as_a_file_by_keyboard", options, async () => {
   await open("#chat");
   await listed("l3-conversation a[href='#chat/8']");
@@ -146,4 +177,17 @@ test("an_address_below_a_place_that_names_nothing_says_so", options, async () =>
   assert.equal(await browser.js(`return document.querySelectorAll(".week-day").length`), 7, "this week is shown below it");
   await browser.js(`location.hash = "#tasks/week/2026-11-26"`);
   await browser.waitFor(`return document.querySelector(".task-refusal").childElementCount === 0`);
+});
+
+test("what_was_done_is_said_above_a_conversation_and_covers_no_field_on_a_phone", options, async () => {
+  await browser.size(390, 844);
+  await open("#chat");
+  await browser.js(`const [host, line] = ["toasts", "toast"].map((name) => Object.assign(document.createElement("div"), { className: name }));
+    line.textContent = "Done: Pay rent";
+    host.append(line);
+    document.querySelector("main").append(host)`);
+  const at = await browser.js(`return ["l3-header", ".toast", "l3-composer"].map((css) => document.querySelector(css).getBoundingClientRect()).map(({ top, bottom }) => ({ top, bottom }))`);
+  await browser.size(1280, 900);
+  const [header, toast, composer] = at;
+  assert.ok(header.bottom <= toast.top && toast.bottom <= composer.top, JSON.stringify(at));
 });

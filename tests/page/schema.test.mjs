@@ -112,6 +112,8 @@ test("a_result_is_rows_facts_text_or_json", () => {
   assert.deepEqual(shape("42"), { kind: "text", text: "42" });
   assert.deepEqual(faultOf('{"error":"capability_failed","message":"it broke","line":3,"hint":"call again"}'), { message: "it broke", line: 3 });
   assert.deepEqual(faultOf("words"), { message: "words" });
+  assert.deepEqual(faultOf('{"message":"/nested: \\"a\\" is a required property. The parameters schema is: {}"}').message, '/nested: "a" is a required property.');
+  assert.equal(faultOf("it did not finish in time; look for an endless loop, or do less per call").message, "it did not finish in time.");
 });
 
 test("a_folder_is_read_from_one_file_or_from_its_files", () => {

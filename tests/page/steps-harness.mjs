@@ -150,6 +150,17 @@ async function rows() {
   checks.numbers_stand_at_the_end_with_separators = getComputedStyle(cells[1]).textAlign === "end" && cells[1].textContent === "41,200" && cells[1].title === "41200";
   checks.what_is_empty_is_a_dash = table.querySelector("tbody td.none").textContent.startsWith("–");
   checks.no_cell_breaks_a_word = [...table.querySelectorAll("tbody td, tbody th")].every((cell) => getComputedStyle(cell).whiteSpace === "nowrap" && cell.offsetHeight < 60);
+  const wide = new RowsTable();
+  const texts = ["W".repeat(22), "W".repeat(60), "A title of more than fifty letters, as books have them."];
+  wide.rows = { columns: COLUMNS.slice(0, 2), rows: [...texts.map((text) => [text, null]), ...Array.from({ length: 97 }, (_, at) => [`Book ${at}`, null])] };
+  const box = document.createElement("div");
+  Object.assign(box.style, { position: "relative", height: "300px", overflow: "auto" });
+  box.append(wide);
+  document.body.append(box);
+  const hidden = wide.querySelector(".visually-hidden");
+  checks.what_is_hidden_in_a_table_scrolls_with_it = hidden.offsetParent === wide.querySelector(".table-scroll") && box.scrollHeight < 1500;
+  checks.no_cell_is_cut_that_cannot_be_opened = [...wide.querySelectorAll("tbody > tr > *")].every((cell) => cell.scrollWidth <= cell.clientWidth) && wide.querySelector(".cell-long") === null;
+  box.remove();
   const long = table.querySelector(".cell-long");
   press(long);
   await frame();

@@ -9,9 +9,10 @@ process.env.TZ = "Europe/Lisbon";
 const days = await load("tasks/days.js");
 const { byDay, groupOf, grouped } = await load("tasks/grouping.js");
 const { meaningOf, target } = await load("tasks/keys.js");
-const { createOrders } = await load("tasks/orders.js");
+const { createOrders, isAsked } = await load("tasks/orders.js");
 const { settled } = await load("core/orders.js");
 const { onChange } = await load("core/watch.js");
+const { initialWorkspace, reduceWorkspace } = await load("core/workspace.js");
 
 const at = (...parts) => new Date(...parts).getTime();
 const iso = (...parts) => new Date(...parts).toISOString();
@@ -80,7 +81,7 @@ test("keys_move_among_tasks_and_with_shift_the_task", () => {
   assert.equal(meaningOf(key("ArrowRight"), false), undefined, "a list has no beside");
   assert.deepEqual(meaningOf(key("ArrowRight"), true), { go: "beside" });
   assert.equal(meaningOf(key("ArrowUp", { altKey: true }), true), undefined, "the shell's");
-  assert.equal(meaningOf(key(" "), true), undefined, "the browser's");
+  assert.deepEqual(meaningOf(key(" "), true), { ticks: true });
   assert.deepEqual(meaningOf(key("Delete"), false), { deletes: true });
   assert.equal(meaningOf(key("Delete", { shiftKey: true }), false), undefined, "it cuts");
   const on = (day) => ({ closest: () => day });
@@ -145,10 +146,31 @@ test("an_order_is_shown_at_once_and_taken_back_with_words_if_it_is_refused", asy
   const running = orders.change(1, "Water", { status: "done", due_at: "" });
   const during = orders.over({ open: [task], closed: [] });
   assert.deepEqual(during.open, []);
-  assert.deepEqual(during.closed, [{ ...task, status: "done", due_at: null, saving: true }]);
+  assert.deepEqual(during.closed, [{ ...task, status: "done", due_at: null, saving: "sent" }]);
   await running;
   assert.deepEqual(orders.over({ open: [task], closed: [] }), { open: [task], closed: [] });
   assert.deepEqual(told, ["Water: The rules do not allow it."]);
+});
+
+test("an_order_behind_a_question_says_that_it_waits_for_the_answer", async () => {
+  const task = { id: 1, title: "Water", status: "pending", due_at: null };
+  const orders = createOrders({ session: { ...standing({}), api: { changeTask: () => new Promise(() => {}) } }, changed() {}, tell() {}, signal: new AbortController().signal });
+  orders.change(1, "Water", { title: "Other" });
+  const [shown] = orders.over({ open: [task, { ...task, id: 2 }], closed: [] }, "behind").open;
+  assert.deepEqual([shown.id, shown.saving], [1, "behind"]);
+  const frames = [
+    { type: "hello", version: "0", conversation: 1, last_seq: 0, model: { kind: "tour" }, safe_mode: false },
+    { type: "turn", conversation: 1, seq: 1, turn: 1, state: "queued", origin: "message", content: "x" },
+    { type: "approval", conversation: 1, seq: 2, id: 5, state: "pending", call: 5, turn: 1, expires_at: "2030-01-01T00:00:00Z", tool: "call", arguments: {}, what: ["Calls."], why: "x", can_always: false },
+    { type: "approval", conversation: 1, seq: 3, id: 5, state: "denied", call: 5, turn: 1, channel: "page" },
+  ];
+  const asked = (count) => isAsked(frames.slice(0, count).reduce(reduceWorkspace, initialWorkspace()));
+  assert.deepEqual([2, 3, 4].map(asked), [false, true, false]);
+  for (const language of ["en", "pt"]) {
+    const { tasks: words } = await load(`words/${language}-tasks.js`);
+    assert.deepEqual(Object.keys(words.saving), ["sent", "behind"]);
+    assert.match(words.saving.behind, /question|pergunta/);
+  }
 });
 
 test("a_second_order_on_a_task_outlives_the_first", async () => {
@@ -162,8 +184,25 @@ test("a_second_order_on_a_task_outlives_the_first", async () => {
   waits[0]();
   await first;
   const [task] = orders.over({ open: [{ id: 1, title: "Water", status: "pending", due_at: null }], closed: [] }).open;
-  assert.deepEqual([task.title, task.due_at, task.saving], ["Other", "2026-11-23T09:00:00.000Z", true]);
+  assert.deepEqual([task.title, task.due_at, task.saving], ["Other", "2026-11-23T09:00:00.000Z", "sent"]);
   waits[1]();
   await second;
   assert.equal(orders.over({ open: [{ id: 1, title: "Other" }], closed: [] }).open[0].saving, undefined);
+});
+
+test("orders_on_a_task_are_sent_one_after_the_other_and_each_begins_with_what_is_shown", async () => {
+  const { api, lists } = standing({}, [{ type: "tool_result", turn: 3, ok: true, said: "" }]);
+  const sent = [];
+  const changeTask = (_, { due_at: dueAt }) => new Promise((resolve) => sent.push({ dueAt, taken: () => resolve({ turn: 3, conversation: 1 }) }));
+  const orders = createOrders({ session: { api: { ...api, changeTask }, lists }, changed() {}, tell() {}, signal: new AbortController().signal });
+  const task = { id: 1, title: "Water", status: "pending", due_at: iso(2100, 0, 1, 9, 0) };
+  const shown = () => orders.over({ open: [task], closed: [] }).open[0].due_at;
+  const presses = [1, 2, 3].map(() => orders.change(1, "Water", { due_at: days.movedBy(shown(), 1, at(2026, 10, 19)) }));
+  assert.equal(shown(), iso(2100, 0, 4, 9, 0), "no press is lost");
+  for (const [index, day] of [2, 3, 4].entries()) {
+    while (sent.length <= index) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual([sent.length, sent[index].dueAt], [index + 1, iso(2100, 0, day, 9, 0)], "the next one waits until the server has this one");
+    sent[index].taken();
+  }
+  assert.deepEqual((await Promise.all(presses)).map(({ state }) => state), ["done", "done", "done"]);
 });

@@ -80,6 +80,20 @@ test("only_what_ended_the_turn_failed_and_the_rest_was_mended", () => {
   assert.deepEqual(came([order.queued("x", { origin: "command" }), order.call(1), order.result(1, { ok: false }), order.ends()]), ["failed"]);
 });
 
+test("an_order_is_shown_as_its_step_and_never_by_the_text_that_a_model_reads", () => {
+  for (const [ok, came, result] of [[true, "ok", '{"id":2,"title":"Pay rent"}'], [false, "failed", '/nested: "a" is a required property. The parameters schema is: {}']]) {
+    const t = turn(1);
+    const frames = [t.queued("add a task", { origin: "command" }), t.call(1, "manage_tasks", {}), t.result(1, { ok, result }), t.says(result, { final: true }), t.ends()];
+    const list = turnRows(after(frames));
+    assert.deepEqual(kinds(list), ["user", "steps", "foot"]);
+    assert.equal(list[1].steps[0].came, came);
+    assert.equal(list[2].answer, "");
+  }
+  const t = turn(1);
+  const told = turnRows(after([t.queued("x", { origin: "command" }), t.call(1), t.result(1, { result: '{"message":"Done."}' }), t.says("Done.", { final: true }), t.ends()]));
+  assert.deepEqual(kinds(told), ["user", "steps", "assistant", "foot"], "words for a person stay");
+});
+
 test("an_outcome_that_nobody_knows_is_unknown_and_never_a_failure", () => {
   for (const [name, make] of [
     ["the result says so", (t) => [t.result(1, { ok: false, uncertain: true, said: "It may or may not have happened." })]],
@@ -184,9 +198,26 @@ test("a_branch_shows_the_turns_before_it_to_be_read_and_no_later_ones", async ()
   const branch = reduce(reduce(initialState(), { ...HELLO, conversation: 9 }), { type: "@history", conversation: 9, after: 0, from: { conversation: 1, seq: 6 } });
   assert.deepEqual(origins(branch), []);
   await new Promise((resolve) => setImmediate(resolve));
-  assert.deepEqual([kinds(origins(branch)), asked, told], [["user", "steps", "assistant", "foot"], [[1, 7]], 1]);
+  assert.deepEqual([kinds(origins(branch)), asked, told], [["user", "steps", "assistant", "foot"], [[1, 7, 1000]], 1]);
   assert.equal(origins(branch), origins(branch), "asked for once");
   assert.deepEqual(origins(after([])), [], "a conversation that is no branch has none");
+});
+
+test("a_branch_of_a_branch_shows_its_whole_beginning", async () => {
+  const [first, second, third] = [turn(1), turn(2, 6), turn(3)];
+  const one = [first.queued("first"), first.says("one", { final: true }), first.ends()];
+  const two = [second.queued("second"), second.says("two", { final: true }), second.ends()];
+  const three = [third.queued("third"), third.says("three", { final: true }), third.ends()].map((frame) => ({ ...frame, conversation: 16 }));
+  const pages = {
+    "16 4": { frames: three, before: null, from: { conversation: 1, seq: 9 } },
+    "1 10": { frames: two, before: 7 },
+    "1 7": { frames: one, before: null },
+  };
+  const origins = createOrigins({ api: { frames: async (id, before) => pages[`${id} ${before}`] }, told: () => {} });
+  const branch = reduce(reduce(initialState(), { ...HELLO, conversation: 17 }), { type: "@history", conversation: 17, after: 0, from: { conversation: 16, seq: 3 } });
+  origins(branch);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(origins(branch).filter(({ kind }) => kind === "user").map(({ content }) => content), ["first", "second", "third"]);
 });
 
 test("a_turn_that_has_not_changed_keeps_its_rows", () => {

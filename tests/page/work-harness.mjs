@@ -62,12 +62,25 @@ async function tryTasks() {
   await until(() => server.asked.includes("PATCH /api/tasks/3") && !find("[data-saving]"), "task 3 is moved");
   checks.shift_and_an_arrow_move_a_task_by_a_day = new Date(all[2].due_at).getDate() === new Date(later(41)).getDate();
   checks.the_focus_stays_on_what_was_moved = focusedTask() === "3";
+  const presses = async (name) => {
+    for (let count = 0; count < 3; count++) key(name, { shiftKey: true });
+    await until(() => !find("[data-saving]"), "task 3 is moved three times");
+    return new Date(all[2].due_at).getDate();
+  };
+  checks.presses_in_quick_succession_all_count = (await presses("ArrowRight")) === new Date(later(44)).getDate() && (await presses("ArrowLeft")) === new Date(later(41)).getDate();
   document.activeElement.click();
   await until(() => group(3) === "done" && toasts() !== "", "task 3 is done");
   checks.a_ticked_task_leaves_the_focus_on_the_next_one = focusedTask() === "4";
   find(".toast button").click();
   await until(() => group(3) === "later" && !find("[data-saving]"), "task 3 is back");
   checks.a_tick_can_be_undone = all[2].status === "pending";
+  clearToasts();
+  find('[data-task="3"] [data-part=title]').focus();
+  key(" ");
+  await until(() => group(3) === "done" && toasts() !== "", "task 3 is done by a key");
+  checks.space_on_a_title_ticks_and_opens_nothing = focusedTask() === "4" && document.activeElement.dataset.part === "title" && find("[data-testid=task-form]") === null;
+  find(".toast button").click();
+  await until(() => group(3) === "later" && !find("[data-saving]"), "task 3 is back once more");
   document.activeElement.blur();
   key("n");
   checks.n_goes_to_the_line_that_adds = document.activeElement.dataset.testid === "task-new";
@@ -115,6 +128,9 @@ async function tryTasks() {
   // Yesterday may belong to the week before.
   const place = find('[data-task="1"]').closest(".week-day, [data-group=overdue]");
   checks.a_week_shows_days_and_what_is_from_before = place !== null && host.querySelectorAll(".week-day").length === 7 && group(2) === "undated";
+  const [oneDay, wholeWeek] = [find(".one-day"), find(".whole-week")];
+  const isNarrow = matchMedia("(max-width: 40rem)").matches;
+  checks.a_week_and_its_one_day_each_have_a_heading = oneDay.textContent !== wholeWeek.textContent && oneDay.checkVisibility() === isNarrow && wholeWeek.checkVisibility() !== isNarrow;
   checks.a_task_stands_in_the_page_once = host.querySelectorAll('[data-task="1"]').length === 1;
   checks.the_heartbeat_says_what_it_did_and_does_next = find("[data-testid=heartbeat-next]").textContent.includes("Water") && find("[data-testid=heartbeat-did]").textContent.includes("fell due");
 

@@ -1,0 +1,49 @@
+// Conversations that the list does not hold at first: those that were put away, and older ones. `list` is the element of `conversations.js`.
+
+/** What the list would have of `conversation`, looked for page by page; empty if it is in none. */
+export async function find(api, conversation) {
+  for (const archived of [true, false]) {
+    let after;
+    do {
+      const { conversations, next } = await api.conversations({ archived, after });
+      const found = conversations.find(({ id }) => id === conversation);
+      if (found) return found;
+      after = next;
+    } while (after);
+  }
+  return {};
+}
+
+/** Shows those that were put away in place of the others, or the others again. */
+export async function showArchived(list) {
+  if (list.away) list.away = undefined;
+  else await loadArchived(list);
+  list.archive.setAttribute("aria-pressed", String(Boolean(list.away)));
+  list.show();
+}
+
+/** Those of the first page, or behind `known` of the next one. If they cannot be had, those that were known stay, and it says why. */
+export async function loadArchived(list, known) {
+  try {
+    const { conversations, next } = await list.context.session.api.conversations({ archived: true, after: known?.next });
+    list.away = { conversations: [...(known?.conversations ?? []), ...conversations], next };
+  } catch ({ message }) {
+    list.away = { conversations: [], ...list.away, error: message };
+  }
+  list.show();
+}
+
+/** Shows the next page of what is shown. */
+export async function showMore(list) {
+  if (list.away) return loadArchived(list, list.away);
+  try {
+    const { conversations, next } = await list.context.session.api.conversations({ after: list.behind });
+    list.more = [...list.more, ...conversations];
+    list.behind = next ?? "";
+    list.show();
+  } catch (error) {
+    list.empty.hidden = false;
+    list.empty.textContent = error.message;
+  }
+  return undefined;
+}
