@@ -74,7 +74,7 @@ impl Agent {
             let bytes = context::size(&shown) + around;
             let request = Request { entries: shown, ..blank.clone() };
             let answer = match turn.law.profile.failures {
-                FailureWords::Full => model.answer(request, &on_delta).await,
+                FailureWords::Full | FailureWords::OfHome => model.answer(request, &on_delta).await,
                 FailureWords::Short => self.patiently(turn, model.answer(request, &on_delta), &heard).await,
             };
             let error = match answer {

@@ -46,7 +46,7 @@ fn end(turn: &RunningTurn<'_>, gathered: &Gathered) -> Option<(&'static str, Str
         return Some(("one_call", String::new()));
     }
     if let Some(words) = coach::gives_up(turn.law.profile.coaching, gathered.exchanges()) {
-        return Some(("empty", words.to_owned()));
+        return Some(("empty", turn.law.profile.failures.named(words)));
     }
     if turn.law.profile.failures == FailureWords::Short && gathered.exchanges().last().is_some_and(|turn| misfits(turn) > 1) {
         tracing::warn!("a call did not fit its schema, and did not fit again");

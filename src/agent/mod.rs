@@ -17,7 +17,7 @@ use tracing::Instrument;
 
 use crate::channels::MediaFolder;
 use crate::clock::Clock;
-use crate::domain::{Failure, FailureWords};
+use crate::domain::{Failure, FailureWords, UserRole};
 use crate::executor::{Executor, RunningTurn, Worked};
 use crate::model::choice::ModelSource;
 use crate::model::{ModelError, ModelErrorKind};
@@ -134,24 +134,28 @@ impl Agent {
     /// Ends a turn that no model answered.
     async fn unanswered(&self, turn: &RunningTurn<'_>, error: &ModelError) -> Result<(), StoreError> {
         let lease = turn.lease;
-        let told = in_words_of(turn.law.profile.failures, error);
+        let role = self.store.role_in(lease.conversation).await?;
+        let told = in_words_of(turn.law.profile.failures, role, error);
         self.metrics.model_error(error.kind);
         tracing::warn!(kind = ?error.kind, %error, "no answer from the model");
         if error.kind != ModelErrorKind::RateLimited {
-            return self.store.fail_turn(lease, Failure::Model, told, self.clock.now()).await;
+            return self.store.fail_turn(lease, Failure::Model, &told, self.clock.now()).await;
         }
         // One second at least: a client that comes back at once only adds to the load.
         let wait = error.wait.unwrap_or(BUSY).as_secs_f64().ceil().max(1.0) as u32;
-        self.store.fail_busy_turn(lease, wait, told, self.clock.now()).await
+        self.store.fail_busy_turn(lease, wait, &told, self.clock.now()).await
     }
 }
 
-/// The words about a model that gave no answer. The person who runs the server reads the log; what only that person can mend is said in full.
-fn in_words_of(words: FailureWords, error: &ModelError) -> &str {
+/// The words about a model that gave no answer. The person who runs the server reads the log; what only that person can mend is said in full
+/// to the owner, and a member hears nothing of addresses, settings and keys.
+fn in_words_of(words: FailureWords, role: UserRole, error: &ModelError) -> String {
     use ModelErrorKind as K;
+    let words = if role == UserRole::Member { FailureWords::Short } else { words };
     match (words, error.kind) {
-        (FailureWords::Short, K::RateLimited) => FailureWords::BUSY,
-        (FailureWords::Short, K::Timeout | K::Server | K::Cut | K::Malformed) => FailureWords::BROKEN,
-        _ => &error.message,
+        (FailureWords::Short, K::RateLimited) => FailureWords::BUSY.to_owned(),
+        (FailureWords::Short, _) if role == UserRole::Member => FailureWords::BROKEN.to_owned(),
+        (FailureWords::Short, K::Timeout | K::Server | K::Cut | K::Malformed) => FailureWords::BROKEN.to_owned(),
+        _ => words.named(&error.message),
     }
 }

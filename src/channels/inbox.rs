@@ -73,7 +73,7 @@ pub struct IncomingMessage {
 pub enum IncomingFile {
     /// It is here.
     At(PathBuf),
-    /// It was too large to be fetched.
+    /// It was not fetched, or lies where no file of a contact may.
     Omitted {
         /// Its size.
         bytes: i64,
@@ -123,7 +123,13 @@ impl Inbox {
         let elsewhere = (message.chat != "direct").then_some(message.chat.as_str());
         let why = if message.own && orders.is_none() { Some("own") } else { elsewhere };
         let from = ContactAddress::read(&message.from);
-        let why = why.or_else(|| (from.is_err() || message.id.is_empty() || message.id.len() > MOST_ID).then_some("address"));
+        let unnamed = message.id.is_empty() || message.id.len() > MOST_ID;
+        if why.is_none() && unnamed {
+            // Its channel hears that we have it, so nobody else would tell of it.
+            let bytes = message.id.len();
+            tracing::warn!(channel = self.channel, bytes, "a message was dropped, since its id has not 1 to {MOST_ID} bytes");
+        }
+        let why = why.or_else(|| (from.is_err() || unnamed).then_some("address"));
         let (None, Ok(from)) = (why, from) else {
             self.dropped.count(why.unwrap_or("address"));
             return Ok(None);

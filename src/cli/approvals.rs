@@ -84,7 +84,8 @@ fn decided(approval: &Approval, screen: &mut Screen<'_>) -> io::Result<()> {
     if screen.json(approval)? {
         return Ok(());
     }
-    screen.line(format!("Approval {} is {}; turn {} goes on.", approval.id, approval.state, approval.turn))
+    let then = if approval.shown.aborts && approval.state == ApprovalState::Denied { "is aborted" } else { "goes on" };
+    screen.line(format!("Approval {} is {}; turn {} {then}.", approval.id, approval.state, approval.turn))
 }
 
 /// Prints everything a person has to see before deciding, the same as the page shows.

@@ -72,7 +72,8 @@ fn print_turn(turn: &ReplayedTurn<Event>, screen: &mut Screen<'_>) -> io::Result
         let (what, text) = event.headline();
         screen.part(&format!("{sequence}  {}  {what}", at.format("%Y-%m-%d %H:%M:%S%.3f UTC")), &text)?;
         if text.trim().is_empty() {
-            screen.line(format!("\n{sequence}  {}  {what}", at.format("%Y-%m-%d %H:%M:%S%.3f UTC")))?;
+            screen.line("")?;
+            screen.line(format!("{sequence}  {}  {what}", at.format("%Y-%m-%d %H:%M:%S%.3f UTC")))?;
         }
     }
     Ok(())

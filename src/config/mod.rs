@@ -81,7 +81,7 @@ pub struct Config {
     pub agent_quota: u64,
     /// `LEVEL3_DISK_RESERVE`: how many bytes of the device the agent's statements leave to the server.
     pub disk_reserve: u64,
-    /// `LEVEL3_READY_FILE`: written once the server is ready.
+    /// `LEVEL3_READY_FILE`: the server's address is written there once it is ready.
     pub ready_file: Option<PathBuf>,
     /// `LEVEL3_SAFE_MODE`: start without capabilities; set by `run.sh` after repeated crashes.
     pub safe_mode: bool,

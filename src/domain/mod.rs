@@ -5,6 +5,7 @@ mod approval;
 mod budget;
 pub mod campaign;
 mod capability;
+mod exact;
 mod grants;
 mod history;
 mod http;
@@ -31,9 +32,10 @@ mod wake_up;
 mod words;
 
 pub use account::{CallAccount, Requests, ShownColumn};
-pub use approval::{ApprovalState, Channel, Decision, Finding, Shown, ShownCapability};
+pub use approval::{ApprovalState, Channel, CountedLosses, Decision, Finding, RowLoss, Shown, ShownCapability};
 pub use budget::{Budget, Budgets, Spent, TaskBudget, Used};
 pub use capability::{CapabilityVersion, Draft, NAME_RULE, SourceLanguage, TestCase, valid_name};
+pub use exact::{exact, exact_text, undoubled};
 pub use grants::{GrantError, Grants, HttpGrant, Power, SECRET_NAME_RULE, Scheme, SqlAccess, binding_matches, valid_secret_name};
 pub use history::{Exchange, History, HistoryEntry};
 pub use http::{HttpRequest, HttpResponse};
@@ -63,7 +65,7 @@ pub use profile::{
 #[cfg(debug_assertions)]
 pub use refusal::reword;
 pub use refusal::{Refusal, RefusalCode, SourcePlace};
-pub use task::{DueTasks, Subtask, Task, TaskRecurrence, TaskStatus};
+pub use task::{Apart, DueTasks, Subtask, Task, TaskRecurrence, TaskStatus};
 pub use tool::{
     CallRequest, EffectClass, MOST_RESULT, OperationState, Outcome, SchemaForm, SharedSpec, ToolSpec, Usage, shortened,
     without_middle,

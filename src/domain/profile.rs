@@ -124,11 +124,38 @@ pub enum TasksShown {
 pub enum FailureWords {
     /// The fault and the way to mend it, for the person who runs the server.
     Full,
+    /// The same, where the settings of the model stand in the home of `level3 operator`.
+    OfHome,
     /// One short sentence, for a person who only talks; the rest is for the log.
     Short,
 }
 
+/// The settings of a model as variables, and their places in the home of `level3 operator`.
+const IN_HOME: [(&str, &str); 10] = [
+    ("LLM_PROVIDER", "`model.provider` in config.json"),
+    ("LLM_MODEL", "`model.name` in config.json"),
+    ("LLM_BASE_URL", "`model.base_url` in config.json"),
+    ("LLM_API_KEY", "the file model-key"),
+    ("ANTHROPIC_API_KEY", "the file model-key"),
+    ("OPENAI_API_KEY", "the file model-key"),
+    ("GROQ_API_KEY", "the file model-key"),
+    ("OPENROUTER_API_KEY", "the file model-key"),
+    ("MISTRAL_API_KEY", "the file model-key"),
+    ("GEMINI_API_KEY", "the file model-key"),
+];
+
 impl FailureWords {
+    /// A text for the person who sets the model, with the names that its settings have for that person. A server of one's own with an
+    /// operator has variables instead, so these stay beside them.
+    pub fn named(self, told: &str) -> String {
+        match self {
+            Self::OfHome => IN_HOME
+                .iter()
+                .fold(told.to_owned(), |told, (variable, place)| told.replace(variable, &format!("{place} (or {variable})"))),
+            Self::Full | Self::Short => told.to_owned(),
+        }
+    }
+
     /// The model has written nothing for [`FailureWords::LONG`].
     pub const SLOW: &str = "Taking longer than expected...";
     /// So long a person waits for the first word without being told, in seconds.
@@ -171,7 +198,8 @@ pub struct Profile {
     pub context: Context,
     /// The tasks that stand in the prompt, if it has a place for them.
     pub tasks: TasksShown,
-    /// The tool with which its model completes a task, if it has one: a turn that due tasks begin names it.
+    /// The tool with which its model completes a due task that it has done; a turn that due tasks begin names it. `None`: due tasks are the
+    /// person's to do, and the person is told of them.
     pub completes_with: Option<&'static str>,
     /// How many calls one answer may make.
     pub calls: CallsPerStep,
@@ -238,5 +266,21 @@ impl Profile {
             CallsPerStep::ExactlyOne if asked_for == 1 => 1,
             CallsPerStep::ExactlyOne => 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_settings_of_a_model_have_their_places_in_the_home_of_the_operator() {
+        let told = "LLM_PROVIDER is `openai`, which needs a key: set OPENAI_API_KEY.";
+        assert_eq!(
+            FailureWords::OfHome.named(told),
+            "`model.provider` in config.json (or LLM_PROVIDER) is `openai`, which needs a key: set the file model-key (or \
+             OPENAI_API_KEY)."
+        );
+        assert_eq!(FailureWords::Full.named(told), told);
     }
 }

@@ -52,6 +52,27 @@ pub struct TaskRecurrence {
     pub start: NaiveDateTime,
     /// The date that the task has now.
     pub date: DateTime<Utc>,
+    /// How far from the date the other times of the task were before clocks that skip an hour moved them.
+    #[serde(default, skip_serializing_if = "Apart::is_empty")]
+    pub apart: Apart,
+}
+
+/// Distances from the date of a task that comes round, in seconds on the clock on the wall.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Apart {
+    /// That of the reminder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reminder: Option<i64>,
+    /// That of the due date.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due: Option<i64>,
+}
+
+impl Apart {
+    /// True if it says nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// A to-do a person can see.

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 
 use super::{Executor, RunningTurn, review};
-use crate::domain::{Budget, Budgets, Context, Effect, Grade, Impact, Origin, Profile, TurnLimits, UPDATE_SCRIPT, Used};
+use crate::domain::{
+    Audience, Budget, Budgets, Context, Effect, Grade, Impact, Origin, Profile, TurnLimits, UPDATE_SCRIPT, Used,
+};
 use crate::governor::{self, RepeatedCall, Scope};
 use crate::store::{Beginning, Lease, NewReview, OpenCall, Standing, StoreError};
 
@@ -42,7 +44,7 @@ impl Law {
     pub(super) fn stops(&self, open: &OpenCall) -> Option<String> {
         let (tool, arguments) = (&open.request.name, &open.request.arguments);
         if let RepeatedCall::Stop(times) = governor::repeated_call(&self.made, tool, arguments) {
-            return Some(leads_nowhere(tool, times));
+            return Some(leads_nowhere(tool, times, self.profile.audience));
         }
         self.stops_any()
     }
@@ -65,10 +67,13 @@ impl Law {
     pub fn used_up(&self, number: i32) -> Option<String> {
         if self.budgets.turn.steps.is_none() && i64::from(number) > i64::from(self.steps) {
             let whose = if self.profile.steps.is_some() { "of this profile" } else { "(MAX_TOOL_ITERATIONS)" };
+            let go_on = ways_on(self.profile.audience).map(|ways| format!("; {} to continue", ways.go_on));
             return Some(format!(
-                "I stopped here: this turn has made {} model requests, which is the limit {whose}. What was done so far is kept; say “go \
-                 on” to continue.",
-                self.steps
+                "I stopped here: this turn has made {} model request{}, which is the limit {whose}. What was done so far \
+                 is kept{}.",
+                self.steps,
+                if self.steps == 1 { "" } else { "s" },
+                go_on.unwrap_or_default()
             ));
         }
         self.reached(&self.budgets)
@@ -76,7 +81,7 @@ impl Law {
 
     /// The first of these limits that is reached, in words for the person.
     fn reached(&self, budgets: &Budgets) -> Option<String> {
-        governor::check(budgets, &self.used).map(|exceeded| stopped_at(exceeded, self.profile.operates))
+        governor::check(budgets, &self.used).map(|exceeded| stopped_at(exceeded, &self.profile))
     }
 
     /// Counts a call that has its outcome.
@@ -89,25 +94,48 @@ impl Law {
     }
 }
 
-/// The words for the person if the turn may work for so many `seconds`, and has `worked` for so
-/// long; `operates` if it is a task of the operator.
-pub(super) fn out_of_time(seconds: u64, worked: TimeDelta, operates: bool) -> String {
+/// The words for the person if a turn of this profile may work for so many `seconds`, and has
+/// `worked` for so long.
+pub(super) fn out_of_time(seconds: u64, worked: TimeDelta, profile: &Profile) -> String {
     let used = worked.num_seconds().unsigned_abs();
-    stopped_at(governor::Exceeded { scope: Scope::Turn, what: governor::What::WallSeconds, limit: seconds, used }, operates)
+    stopped_at(governor::Exceeded { scope: Scope::Turn, what: governor::What::WallSeconds, limit: seconds, used }, profile)
+}
+
+/// The orders with which a person lets an agent go on that has stopped.
+struct WaysOn {
+    /// As before.
+    go_on: &'static str,
+    /// In another way.
+    otherwise: &'static str,
+}
+
+/// The orders of those who read that an agent with this audience has stopped; `None` if only a program does.
+fn ways_on(audience: Audience) -> Option<WaysOn> {
+    match audience {
+        Audience::Owner => Some(WaysOn { go_on: "say “go on”", otherwise: "say what I should do differently" }),
+        // Words that are said in the conversation go to the contact.
+        Audience::Contact => {
+            let resume = "resume the instance (`relay resume`)";
+            Some(WaysOn { go_on: resume, otherwise: resume })
+        }
+        Audience::Machine => None,
+    }
 }
 
 /// The words for the person if the same call was about to be made for the fifth time.
-fn leads_nowhere(tool: &str, times: usize) -> String {
+fn leads_nowhere(tool: &str, times: usize, audience: Audience) -> String {
+    let otherwise = ways_on(audience).map(|ways| format!("; {}", ways.otherwise)).unwrap_or_default();
     format!(
         "I stopped here: I was about to call `{tool}` with the same arguments for the {times}th time in this turn, which leads nowhere. \
-         What was done so far is kept; say what I should do differently."
+         What was done so far is kept{otherwise}."
     )
 }
 
-/// The words for the person if a limit ends the turn.
-fn stopped_at(exceeded: governor::Exceeded, operates: bool) -> String {
-    let go_on = if exceeded.scope == Scope::Turn { " Or say “go on” to continue in a new turn." } else { "" };
-    let told = if operates { exceeded.for_operator() } else { exceeded.to_string() };
+/// The words for the person if a limit ends a turn of this profile.
+fn stopped_at(exceeded: governor::Exceeded, profile: &Profile) -> String {
+    let ways = ways_on(profile.audience).filter(|_| exceeded.scope == Scope::Turn);
+    let go_on = ways.map(|ways| format!(" Or {} to continue in a new turn.", ways.go_on)).unwrap_or_default();
+    let told = if profile.operates { exceeded.for_operator() } else { exceeded.to_string() };
     format!("I stopped here: {told}.{go_on} What was done so far is kept.")
 }
 

@@ -104,6 +104,7 @@ pub struct Allowance {
     seconds: u64,
     begun: DateTime<Utc>,
     meter: Meter,
+    profile: Arc<Profile>,
 }
 
 /// Carries out calls under the law. One for the whole program; cheap to clone.
@@ -262,7 +263,13 @@ impl Executor {
         let seconds = turn.law.budgets.turn.wall_seconds;
         let span = seconds.and_then(|seconds| TimeDelta::try_seconds(i64::try_from(seconds).ok()?));
         let until = span.map(|span| turn.begun + span);
-        Allowance { until, seconds: seconds.unwrap_or_default(), begun: turn.begun, meter: turn.meter().clone() }
+        Allowance {
+            until,
+            seconds: seconds.unwrap_or_default(),
+            begun: turn.begun,
+            meter: turn.meter().clone(),
+            profile: Arc::clone(&turn.law.profile),
+        }
     }
 
     /// Does the `work` on a turn, for as long as the turn may take. When the time is over, the work
@@ -285,7 +292,7 @@ impl Executor {
         tracing::info!("the time of the turn is over");
         let now = self.clock.now();
         let aborts = self.aborts(lease, "limit");
-        let told = law::out_of_time(time.seconds, now - time.begun, aborts);
+        let told = law::out_of_time(time.seconds, now - time.begun, &time.profile);
         self.store.cut_turn(lease, own_words(0, "limit", &told), OUT_OF_TIME, &time.meter.take(), aborts, now).await?;
         Ok(Worked::Ended)
     }
@@ -299,9 +306,9 @@ impl Executor {
         Ok(Worked::Ended)
     }
 
-    /// True if a turn that ends for this reason is aborted: a task of the operator at a limit.
+    /// True if a turn that ends for this reason is aborted: a task of the operator at a limit, or whose model said nothing.
     fn aborts(&self, lease: &Lease, why: &str) -> bool {
-        why == "limit" && self.profiles.get(&lease.profile).is_ok_and(|profile| profile.operates)
+        ["limit", "empty"].contains(&why) && self.profiles.get(&lease.profile).is_ok_and(|profile| profile.operates)
     }
 }
 
@@ -330,9 +337,8 @@ fn own_words<'a>(number: i32, why: &'a str, content: &'a str) -> NewStep<'a> {
     NewStep { number, model: "level3", finish_reason: why, content, last: true, ..NewStep::default() }
 }
 
-/// The outcome of a call that the end of the time cut off.
-const OUT_OF_TIME: &str = "Not finished: the time of the turn was over (turn.wall_seconds). In this database nothing of it has happened. What it \
-     sent elsewhere may have arrived: look before it is done again.";
+/// The outcome of a call that the end of the time cut off; the words of the ledger follow.
+const OUT_OF_TIME: &str = "Not finished: the time of the turn was over (turn.wall_seconds).";
 
 /// The refusal of a call that is not made, since its answer `asked_for` more calls than the profile
 /// makes.

@@ -116,7 +116,7 @@ macro_rules! events {
             #[allow(clippy::needless_update, reason = "some kinds are about all three")]
             pub fn about(&self) -> About {
                 match self {
-                    $(Self::$name(_fact) => About { $($($about: Some(_fact.$about),)+)? ..About::default() }),+
+                    $(Self::$name(_fact) => About { $($($about: _fact.$about.into(),)+)? ..About::default() }),+
                 }
             }
 
@@ -164,7 +164,7 @@ events! {
     InstanceMoved = "instance_moved",
     RelayMessageKept = "relay_message_kept",
     RepliesShown = "replies_shown" about turn,
-    DeliveryChanged = "delivery_changed",
+    DeliveryChanged = "delivery_changed" about turn,
     GlobalContextChanged = "global_context_changed",
     ScreenPictured = "screen_pictured" about turn call,
     CampaignChanged = "campaign_changed",

@@ -31,8 +31,6 @@ const MAX_FRAME_BYTES: usize = 6 * MAX_MESSAGE_BYTES + MAX_IMAGES * (MAX_IMAGE_B
 const LARGE_FRAME_BYTES: usize = 1 << 20;
 /// Memory is given back when the last socket ends, and each time as many have ended as this.
 const CROWD: usize = 256;
-/// The longest id a client may give its message.
-const MAX_ID_BYTES: usize = 200;
 /// How long a client may go without reading before its socket ends, in real time: it guards against
 /// peers that hang.
 const SEND_PATIENCE: Duration = Duration::from_secs(30);
@@ -368,8 +366,8 @@ impl Socket {
         steer: bool,
         spoken: bool,
     ) -> Result<(), SocketEnd> {
-        if id.as_ref().is_some_and(|id| id.len() > MAX_ID_BYTES || id.contains('\0')) {
-            return self.refuse(&format!("`id` must have {MAX_ID_BYTES} bytes at most and no zero character"), None).await;
+        if let Some(told) = id.as_deref().and_then(|id| said::unfit_id(&self.theirs, id)) {
+            return self.refuse(&told, None).await;
         }
         if let Some(told) = said::misfit(content, !images.is_empty()) {
             return self.refuse(&told, id).await;
@@ -388,7 +386,7 @@ impl Socket {
         let message = NewMessage { content, client_id: id.as_deref(), steer, images: &images, counted: &counted, spoken };
         let accepted = match said::take(&self.visitor, conversation, message).await {
             Ok(accepted) => accepted,
-            Err(error @ (StoreError::NoConversation(_) | StoreError::OfContact(..))) => {
+            Err(error @ (StoreError::NoConversation(_) | StoreError::OfContact(..) | StoreError::AskedByChannel)) => {
                 return self.refuse(&error.to_string(), id).await;
             }
             Err(StoreError::Quota(reached)) => {

@@ -3,8 +3,11 @@
 
 use super::visitor::Visitor;
 use crate::domain::ConversationId;
-use crate::store::{Accepted, NewMessage, StoreError};
+use crate::store::{Accepted, NewMessage, StoreError, Theirs};
 use crate::wire::MAX_MESSAGE_BYTES;
+
+/// The longest id a client may give its message.
+const MAX_ID_BYTES: usize = 200;
 
 /// The reason for which a message is not taken.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +51,16 @@ pub(super) fn misfit(content: &str, has_images: bool) -> Option<String> {
     }
     (content.len() > MAX_MESSAGE_BYTES)
         .then(|| format!("the message has {} bytes; {MAX_MESSAGE_BYTES} is the most", content.len()))
+}
+
+/// Why a message cannot have this id, in words that do not repeat it. The id comes back in frames and finds the message again, so it cannot be
+/// kept with something hidden in it.
+pub(super) fn unfit_id(theirs: &Theirs, id: &str) -> Option<String> {
+    if id.len() > MAX_ID_BYTES || id.contains('\0') {
+        return Some(format!("`id` must have {MAX_ID_BYTES} bytes at most and no zero character"));
+    }
+    let told = "`id` holds the value of a secret, which is not kept; give the message another `id`";
+    (!theirs.keeps_as_is(id)).then(|| told.to_owned())
 }
 
 /// Takes a message. If a question waits, and the conversation's profile is for a person who may

@@ -21,6 +21,7 @@ use serde_json::Value;
 
 use super::body::ChatBody;
 use crate::config::{AddressFault, model_address};
+use crate::domain::FailureWords;
 use crate::lasting::Lasting;
 use crate::telemetry::SHORTEST_HIDDEN;
 
@@ -30,6 +31,13 @@ use crate::telemetry::SHORTEST_HIDDEN;
 pub struct SettingError(pub(super) String);
 
 impl Lasting for SettingError {}
+
+impl SettingError {
+    /// The same for the reader of these words.
+    pub(crate) fn named(self, words: FailureWords) -> Self {
+        Self(words.named(&self.0))
+    }
+}
 
 /// The address of a server with models, with the key that opens it.
 #[derive(Clone)]

@@ -11,6 +11,7 @@ use crate::app::{self, App, DataFolder, Exit, Opening, Outside, StartError};
 use crate::channels::LoopbackFaults;
 use crate::clock::{Clock, Random, SystemClock, SystemRandom};
 use crate::config::Config;
+use crate::domain::FailureWords;
 use crate::egress::SystemResolver;
 use crate::http;
 use crate::lasting::Lasting;
@@ -62,6 +63,8 @@ pub(super) async fn serve(config: Config, scrubber: Scrubber, beside: Option<Bes
     let random: Arc<dyn Random> = Arc::new(SystemRandom);
     let models = match ModelSource::new(&config.model, client::ModelLimits::default(), Arc::clone(&clock), Arc::clone(&random)) {
         Ok(models) => Arc::new(models),
+        // Beside a server runs the operator, whose settings have other names.
+        Err(error) if beside.is_some() => return fail(&error.named(FailureWords::OfHome)),
         Err(error) => return fail(&error),
     };
     let connections = http::ConnectionLimits::of_this_process();
@@ -151,7 +154,7 @@ async fn run(app: App, config: &Config, hurry: &CancellationToken, beside: Optio
         tracing::warn!("safe mode: capabilities are not loaded");
     }
     if let Some(file) = &config.ready_file
-        && let Err(error) = fs::write(file, "ready\n")
+        && let Err(error) = fs::write(file, format!("{}\n", app.address()))
     {
         tracing::warn!(file = %file.display(), %error, "LEVEL3_READY_FILE cannot be written; no supervisor hears it is ready");
     }

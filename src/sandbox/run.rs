@@ -280,7 +280,7 @@ async fn call(
         })
         .await
     };
-    if let Some(operations) = &store.data().operations {
+    if let Some(operations) = &mut store.data_mut().operations {
         operations.close();
     }
     doing.await;

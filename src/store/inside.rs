@@ -168,7 +168,8 @@ impl Theirs {
     /// somebody else was faster, and it is a message like any other.
     ///
     /// # Errors
-    /// If the database does not answer; then nothing was decided or said.
+    /// [`StoreError::AskedByChannel`] if only the phone whose order asks may say such a word, or if the database does not answer; then nothing
+    /// was decided or said.
     pub async fn answer(
         &self,
         question: &Question,

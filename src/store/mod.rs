@@ -125,6 +125,12 @@ pub enum StoreError {
     /// It is the conversation of an instance of Relay, in which nothing is said or ordered from here.
     #[error("conversation {0} is Relay's, with a contact; say something there with: relay send {1} TEXT")]
     OfContact(crate::domain::ConversationId, crate::domain::InstanceId),
+    /// A word about a question of the operator that came from elsewhere than its order; nothing was decided.
+    #[error(
+        "the question that waits is about an order of a phone: a word decides it only if that phone sends it. Here its buttons \
+         decide, or level3 approvals"
+    )]
+    AskedByChannel,
     /// Another change of the capability came in the very moment a version of it was installed.
     #[error("the capability {0} was changed by somebody else just now; this is tried again")]
     Changed(String),
@@ -161,7 +167,7 @@ impl StoreError {
             Self::Full(told) => told.clone(),
             Self::Quota(reached) => reached.to_string(),
             Self::TooMany(full) => full.to_string(),
-            Self::OfContact(..) => self.to_string(),
+            Self::OfContact(..) | Self::AskedByChannel => self.to_string(),
             _ => "the database does not answer; try again".to_owned(),
         }
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::queue::standing::Asked;
+use super::queue::standing::Enquiry;
 use super::{Lease, Standing, Wanted};
 
 /// How much the first step of a turn reads, by the name of its profile.
@@ -104,6 +104,6 @@ impl Drop for Place {
 }
 
 /// The same for the database.
-pub(super) fn written(asked: &BTreeMap<&'static str, Asked>) -> Value {
+pub(super) fn written(asked: &BTreeMap<&'static str, Enquiry>) -> Value {
     asked.iter().map(|(profile, asked)| ((*profile).to_owned(), asked.shape())).collect::<serde_json::Map<_, _>>().into()
 }

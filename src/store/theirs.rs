@@ -90,6 +90,11 @@ impl Theirs {
         self.user
     }
 
+    /// True if a text is kept as it is. No other can be a key by which a client finds something again.
+    pub fn keeps_as_is(&self, text: &str) -> bool {
+        self.store.clean(text) == text
+    }
+
     /// True if the conversation exists and is theirs.
     ///
     /// # Errors

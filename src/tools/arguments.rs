@@ -6,7 +6,7 @@ use schemars::transform::ReplaceBoolSchemas;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::domain::Refusal;
+use crate::domain::{Refusal, undoubled};
 
 /// Reads the arguments' text as a JSON object; an empty text counts as an empty object.
 pub(super) fn parse(text: &str) -> Result<Value, Refusal> {
@@ -14,6 +14,13 @@ pub(super) fn parse(text: &str) -> Result<Value, Refusal> {
         "" | "null" => Ok(Value::Object(Map::new())),
         text => match serde_json::from_str(text) {
             Ok(mut arguments @ Value::Object(_)) => {
+                // A person would decide about the last of the two alone.
+                undoubled(text).map_err(|why| Refusal::arguments(format!("the arguments are not valid JSON: {why}")))?;
+                if let Some(number) = unheld(text) {
+                    return Err(Refusal::arguments(format!(
+                        "the number {number} has more digits than a number keeps here; send it as a string, or with fewer digits"
+                    )));
+                }
                 without_zeros(&mut arguments);
                 Ok(arguments)
             }
@@ -24,6 +31,58 @@ pub(super) fn parse(text: &str) -> Result<Value, Refusal> {
             Err(error) => Err(Refusal::arguments(format!("the arguments are not valid JSON: {error}"))),
         },
     }
+}
+
+/// The first number in a JSON text that would be read as another one.
+fn unheld(json: &str) -> Option<&str> {
+    let mut rest = json;
+    while let Some(at) = rest.find(|letter: char| matches!(letter, '"' | '-' | '0'..='9')) {
+        rest = &rest[at..];
+        if let Some(text) = rest.strip_prefix('"') {
+            rest = behind_text(text);
+            continue;
+        }
+        let end = rest.find(|letter: char| !matches!(letter, '+' | '-' | '.' | '0'..='9' | 'e' | 'E')).unwrap_or(rest.len());
+        let (number, behind) = rest.split_at(end);
+        let whole = number.parse::<i64>().is_ok() || number.parse::<u64>().is_ok();
+        // The shortest digits that are read as the same number again.
+        let held = || number.parse::<f64>().is_ok_and(|float| decimal(&format!("{float:e}")) == decimal(number));
+        if !whole && !held() {
+            return Some(number);
+        }
+        rest = behind;
+    }
+    None
+}
+
+/// The JSON behind the end of a text that has begun.
+fn behind_text(json: &str) -> &str {
+    let mut letters = json.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '\\' => {
+                letters.next();
+            }
+            '"' => return &json[at + 1..],
+            _ => {}
+        }
+    }
+    ""
+}
+
+/// A number's sign, its digits without zeros around them, and the power of ten of the last one: the same for each way to write it.
+fn decimal(number: &str) -> (bool, String, i128) {
+    let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = format!("{}{fraction}", whole.trim_start_matches('-'));
+    let digits = all.trim_end_matches('0');
+    if digits.is_empty() {
+        return (false, String::new(), 0);
+    }
+    // An exponent that is too long to be read belongs to no double but zero.
+    let exponent = exponent.parse::<i64>().map_or(i128::MAX >> 1, i128::from);
+    let (zeros, behind_point) = ((all.len() - digits.len()) as i128, fraction.len() as i128);
+    (number.starts_with('-'), digits.trim_start_matches('0').to_owned(), exponent + zeros - behind_point)
 }
 
 /// Replaces zero characters, which Postgres' text cannot hold, before anything depends on the

@@ -26,7 +26,7 @@ pub use assistant::{Allowances, AssistantState, ChatCall, ChatMessage, NamedTier
 pub use campaigns::{
     AllowNext, AnswerQuestion, ArtifactVersions, CampaignExport, CampaignInfo, CampaignLeads, CampaignList, CampaignLogKinds,
     CampaignMade, CampaignOrderForm, CampaignStateInfo, CampaignTaskDeed, CampaignTaskOrder, CampaignTold, CampaignVerified,
-    CampaignVocabulary, ChangeCampaignTask, ImportLeads, KeepArtifact, SetLead, ShownCampaignTask,
+    CampaignVocabulary, ChangeCampaignTask, ImportLeads, KeepArtifact, SetLead, ShownCampaignTask, ShownCondition,
 };
 pub use capabilities::{
     Capabilities, Capability, CapabilityCall, CapabilityDiff, CapabilityEntry, CapabilityFolder, CapabilityUse, Changed,

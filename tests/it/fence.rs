@@ -99,7 +99,8 @@ impl Tries {
         // one.
         let plain = !["$$", "AS '", "E'", "$€$", "ATOMIC"].iter().any(|mark| text.contains(mark));
         let statements = if plain { text.split("; ").collect() } else { sql::statements(text) };
-        let sql = AgentSql { statements: &statements, params: &[], limits: RowLimits::default(), login, promised: false };
+        let limits = RowLimits::default();
+        let sql = AgentSql { statements: &statements, params: &[], limits, login, promised: false, shown: &[] };
         self.held.store.run_agent_sql(&self.held.lease, &permit, "execute_sql", sql, self.held.app.now()).await.unwrap()
     }
 
@@ -284,7 +285,7 @@ async fn a_lack_of_rights_becomes_a_question_only_where_a_person_could_give_them
         };
         let effects = found.as_ref().map(|finding| finding.effects.iter().copied().collect::<Vec<_>>());
         assert_eq!(effects, asked.map(|effect| vec![effect]), "{login:?} {text}: {found:?}");
-        assert!(found.is_none_or(|finding| finding.why.iter().all(|why| why.ends_with('.'))), "{text}");
+        assert!(found.is_none_or(|finding| finding.sentences().all(|why| why.ends_with('.'))), "{text}");
     }
     tries.end().await;
 }

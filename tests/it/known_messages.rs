@@ -31,7 +31,7 @@ async fn read(app: &TestApp, history: usize) -> History {
 /// Asserts that the server's next step reads what there is.
 async fn reads_what_there_is(app: &TestApp, after: &str) {
     let goes_on = read(app, HISTORY).await;
-    // What was read for another number of messages is nothing to go on from.
+    // A reading of another number of messages is nothing to go on from.
     read(app, HISTORY - 1).await;
     assert_eq!(goes_on, read(app, HISTORY).await, "after {after}");
     assert!(!goes_on.exchanges.is_empty(), "after {after}");

@@ -123,7 +123,7 @@ async fn money_is_counted_at_the_rate_and_a_limit_of_money_needs_one() {
     // 300 × 2.5 + 25 × 10 = 1000 millionths.
     app.script([costs(300, 25, count_to(2))]);
     let frames = client.ask("and now").await;
-    assert!(last_words(&frames).contains("have cost $0.00; the limit is $0.00"), "{}", last_words(&frames));
+    assert!(last_words(&frames).contains("have cost $0.001; the limit is $0.001"), "{}", last_words(&frames));
     assert_eq!(app.count("SELECT sum(cost_micros)::bigint FROM steps WHERE model = 'scripted'").await, 1_000);
 }
 

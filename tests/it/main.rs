@@ -31,6 +31,7 @@ mod embedded_postgres;
 mod evals;
 mod fence;
 mod fence_attacks;
+mod grown;
 mod host_sql;
 mod images;
 mod kill;

@@ -159,7 +159,7 @@ async fn a_start_tells_of_settings_that_are_none_and_when_it_is_ready() {
     share_engine(&data);
     let settings = [("LEVEL3_TOKN", "long-and-random"), ("LLM_MODLE", "m"), ("LEVEL3_READY_FILE", file.to_str().unwrap())];
     let server = Server::start(&data, &settings).await;
-    assert_eq!(fs::read_to_string(&file).unwrap(), "ready\n");
+    assert_eq!(fs::read_to_string(&file).unwrap(), format!("{}\n", server.address));
     let log = server.log.lock().unwrap().clone();
     for told in ["LEVEL3_TOKN is set, and there is no such setting; the nearest is LEVEL3_TOKEN", "the nearest is LLM_MODEL"] {
         assert!(log.contains(told), "{log}");

@@ -154,7 +154,10 @@ impl Guard {
             StatusCode::UNAUTHORIZED,
             match who.sign_in {
                 true => "sign in at /sign-in, or send Authorization: Bearer … with a token of yours (or with LEVEL3_TOKEN)",
-                false => "open the page as /?token=… once, or send Authorization: Bearer … (LEVEL3_TOKEN)",
+                false => {
+                    "open the page as /?token=… once, or send Authorization: Bearer …, with LEVEL3_TOKEN, or with the words of the file \
+                     `token` if Relay has started this server"
+                }
             },
         ))
     }

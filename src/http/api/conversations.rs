@@ -24,8 +24,9 @@ const FOUND: i64 = 50;
 /// The longest title, in bytes.
 const MAX_TITLE_BYTES: usize = 400;
 
-const DELETED: &str = "It is out of the list and the search, and comes back if something happens in it, such as a task that falls due. \
-    What was recorded of it stays, since it is the record of what the agent did.";
+/// The words for a person, before they decide and after.
+const DELETED: &str = "A deleted conversation is out of the list and the search, and comes back if something happens in it, \
+    such as a task that falls due. What was recorded of it stays, since it is the record of what the agent did.";
 
 /// The operator works on one task at a time, so there is one conversation.
 const ONE_QUEUE: &str = "the operator has one conversation, its main one, so that its tasks come one after the other; say it there: {\"profile\": \"operator\"}";
@@ -121,7 +122,7 @@ pub(super) async fn delete(
 ) -> Reply<Deleted> {
     visitor.theirs().last_sequence(id).await?;
     if !confirmed {
-        return Err(ApiRefusal::conflict(format!("Delete conversation {id}? {DELETED} Ask again with `?confirmed=true`.")));
+        return Err(ApiRefusal::conflict(DELETED));
     }
     visitor.theirs().delete_conversation(id, visitor.now()).await?;
     Ok(Json(Deleted { id, said: DELETED.to_owned() }))

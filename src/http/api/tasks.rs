@@ -85,7 +85,10 @@ fn in_words(task: &Task, order: &TaskOrder) -> String {
         order.title.as_deref().map(|title| format!("title “{}”", shortened(title.trim(), MOST_TITLE))),
         order.details.as_ref().map(|_| "new details".to_owned()),
         order.status.map(|status| status.to_string()),
-        order.due_at.as_deref().map(|due_at| if due_at.is_empty() { "no date".to_owned() } else { format!("due {due_at}") }),
+        order.due_at.as_deref().map(|due_at| {
+            DateTime::parse_from_rfc3339(due_at)
+                .map_or_else(|_| "no date".to_owned(), |at| format!("due {}", at.to_utc().format("%Y-%m-%d %H:%M UTC")))
+        }),
         order.subtasks.as_ref().map(|_| "its subtasks".to_owned()),
     ];
     let changes = changes.into_iter().flatten().collect::<Vec<_>>().join(", ");

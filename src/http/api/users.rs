@@ -99,7 +99,8 @@ pub(super) async fn remove(
     let user = doors.store.user_named(&name).await?;
     if confirm.is_none_or(|confirm| user_key(&confirm) != user_key(&name)) {
         let told = format!(
-            "Remove {} with all conversations, tasks and messages that are theirs? It cannot be undone. Ask again with `?confirm=` and the name.",
+            "Remove {} with all conversations, tasks and messages that are theirs? It cannot be undone. Give this name again: after --confirm in a \
+             command, after `?confirm=` in a request.",
             user.name
         );
         return Err(ApiRefusal::conflict(told));

@@ -22,7 +22,9 @@ pub(in crate::sandbox) struct Operations {
     started: u32,
     /// How many were started and have no end yet that the guest was told.
     open: u32,
-    /// The way to the future that does them; closed once the guest has ended.
+    /// The guest has ended. The queue does not tell: it also counts as closed once a deadline has dropped the future that does them.
+    closed: bool,
+    /// The way to the future that does them.
     queue: UnboundedSender<Operation>,
     ended: UnboundedSender<Completion>,
     told: UnboundedReceiver<Completion>,
@@ -51,17 +53,18 @@ impl Operations {
                 std::future::ready(())
             })
             .boxed();
-        (Self { limits: *limits, started: 0, open: 0, queue, ended, told }, doing)
+        (Self { limits: *limits, started: 0, open: 0, closed: false, queue, ended, told }, doing)
     }
 
     /// Starts no further operation.
-    pub(in crate::sandbox) fn close(&self) {
+    pub(in crate::sandbox) fn close(&mut self) {
+        self.closed = true;
         self.queue.close_channel();
     }
 
     /// True once the guest has ended.
     pub(in crate::sandbox) fn is_closed(&self) -> bool {
-        self.queue.is_closed()
+        self.closed
     }
 
     /// The failures of operations whose end the guest never heard.

@@ -58,7 +58,7 @@ fn impatient() -> &'static Sandbox {
 fn permit() -> Permit {
     let policy = Policy { mode: Mode::Auto, governor: false, rules: BTreeMap::new(), tools: Toolset::Builder };
     let (call, effects) = (ToolCallId(1), [Effect::Call].into());
-    let proposal = Proposal { call, tool: "probe".into(), arguments: json!({}), effects, version: Some(1) };
+    let proposal = Proposal { call, tool: "probe".into(), arguments: json!({}), effects, version: Some(1), losses: Vec::new() };
     match authorize(&policy, &proposal, Evidence::default()) {
         Verdict::Allow(permit) => permit,
         other => panic!("{other:?}"),

@@ -122,6 +122,18 @@ async fn a_call_that_waits_too_long_is_stopped_and_says_for_what() {
     assert!(message.contains("it had ended, but an operation it had started was still under way"), "{message}");
 }
 
+/// A timer is no operation, and the code that awaits it has not ended.
+#[tokio::test]
+async fn a_timer_that_is_awaited_too_long_is_no_operation_that_was_left() {
+    let sandbox = open(short(200));
+    for before in ["", "host.kv.get('x'); "] {
+        let waits = "await new Promise((resolve) => setTimeout(resolve, 35000))";
+        let source = format!("export default async () => {{ {before}{waits} }}");
+        let message = message_of(&reaching_from(&sandbox, &source, Arc::new(Silent)).await);
+        assert!(message.starts_with("stopped after 200ms: it did not finish in time"), "{message}");
+    }
+}
+
 #[tokio::test]
 async fn code_without_end_is_stopped_beside_its_operations() {
     let outcome =

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sqlx::types::Json;
 use sqlx::{PgExecutor, query, query_scalar};
 
-use super::standing::{Asked, Standing, StandingRow, Wanted};
+use super::standing::{Enquiry, Standing, StandingRow, Wanted};
 use crate::domain::{ApprovalId, CallAccount, ConversationId, Outcome, RefusalCode, ToolCallId, Used};
 use crate::facts::{CallBegun, EventRecord, ToolCallEnded};
 use crate::failpoint::{self, Point};
@@ -46,7 +46,7 @@ pub struct Along {
 #[derive(Default)]
 struct WrittenAlong {
     todos: WrittenChanges,
-    asked: Option<Asked>,
+    asked: Option<Enquiry>,
 }
 
 /// The reading of the statement that ended a call; nothing if it took several.

@@ -43,14 +43,14 @@ impl Wanted {
     }
 }
 
-/// What is asked of the database: how much is read, and the messages that are known already.
+/// A question to the database for the place of a turn: how much is read, and the messages that are known already.
 #[derive(Clone, Debug)]
-pub(in crate::store) struct Asked {
+pub(in crate::store) struct Enquiry {
     wanted: Wanted,
     known: Option<Arc<KnownMessages>>,
 }
 
-impl Asked {
+impl Enquiry {
     /// The same for the database, of this turn.
     pub(in crate::store) fn of(&self, lease: &Lease) -> Value {
         let mut wanted = self.shape();
@@ -186,13 +186,13 @@ impl Store {
     }
 
     /// The question for a turn of this conversation: messages that are known are not read again.
-    pub(in crate::store) fn asked(&self, conversation: ConversationId, wanted: Wanted) -> Asked {
+    pub(in crate::store) fn asked(&self, conversation: ConversationId, wanted: Wanted) -> Enquiry {
         let known = if wanted.history > 0 { self.known.of(conversation) } else { None };
-        Asked { wanted, known }
+        Enquiry { wanted, known }
     }
 
     /// The place where a turn stands, of the database's answer.
-    pub(in crate::store) fn stands(&self, lease: &Lease, asked: &Asked, row: StandingRow) -> Result<Standing, StoreError> {
+    pub(in crate::store) fn stands(&self, lease: &Lease, asked: &Enquiry, row: StandingRow) -> Result<Standing, StoreError> {
         let summary = row.summary.map(|SummaryRow { up_to, content }| {
             // A secret may have been set after somebody wrote its value here.
             Summary { up_to, content: self.clean(&content).into_owned() }

@@ -4,6 +4,8 @@ mod doors;
 mod removing;
 mod secret;
 
+use std::borrow::Cow;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_as, query_scalar};
 
@@ -11,7 +13,8 @@ pub use doors::{Passwordless, Recognized, WhoIs};
 pub use secret::DoorSecret;
 
 use super::{Store, StoreError, Theirs, word};
-use crate::domain::{Requests, Tier, UserId, UserRole, user_key, valid_display_name};
+use crate::domain::todo::zone_named;
+use crate::domain::{ConversationId, Requests, Tier, UserId, UserRole, user_key, valid_display_name};
 use crate::wire::api::{AddUser, ChangeUser, ListedUser, UserInfo};
 
 /// How long the use of models is summed up for the list of users.
@@ -32,6 +35,9 @@ pub enum UserError {
     /// Nobody can be called so.
     #[error("{0}")]
     DisplayName(String),
+    /// Others know a user by the name, so nothing in it can be hidden.
+    #[error("the name holds the value of a secret, which is kept nowhere in the clear; take another name")]
+    HoldsSecret,
     /// There is no such zone.
     #[error("`{0}` is no time zone; give its name of the IANA, like Europe/Berlin")]
     Zone(String),
@@ -44,11 +50,6 @@ impl From<sqlx::Error> for UserError {
     fn from(error: sqlx::Error) -> Self {
         Self::Store(error.into())
     }
-}
-
-/// Refuses a name that nobody can be called by.
-fn can_be_called(name: Option<&str>) -> Result<(), UserError> {
-    name.map_or(Ok(()), valid_display_name).map_err(UserError::DisplayName)
 }
 
 /// A row of `users`, as the macros read it.
@@ -153,8 +154,11 @@ impl Store {
         if let Some(zone) = &new.time_zone {
             self.is_time_zone(zone).await?;
         }
-        can_be_called(new.display_name.as_deref())?;
-        let display_name = new.display_name.as_deref().map(str::trim).filter(|name| !name.is_empty());
+        if self.clean(&new.name) != new.name.as_str() {
+            return Err(UserError::HoldsSecret);
+        }
+        let display_name = self.display_name(new.display_name.as_deref())?;
+        let display_name = display_name.as_deref().map(str::trim).filter(|name| !name.is_empty());
         let made = query!(
             "INSERT INTO users (name, name_key, display_name, tier, time_zone, created_at) VALUES ($1, $2, $3, $4, $5, $6)
              ON CONFLICT (name_key) DO NOTHING",
@@ -181,7 +185,7 @@ impl Store {
         if change.role.is_some_and(|role| role != UserRole::of(user)) {
             return Err(UserError::Owner("the owner is user number 1, and there is one; every other user is a member"));
         }
-        can_be_called(change.display_name.as_deref())?;
+        let display_name = self.display_name(change.display_name.as_deref())?;
         if user == UserId::OWNER && change.disabled == Some(true) {
             return Err(UserError::Owner("the owner cannot be disabled"));
         }
@@ -194,7 +198,7 @@ impl Store {
                  disabled_at = CASE WHEN $5::boolean IS NULL THEN disabled_at WHEN $5 THEN coalesce(disabled_at, $6) END
              WHERE id = $1",
             user.0,
-            change.display_name,
+            display_name.as_deref(),
             change.tier.map(Tier::as_str),
             change.time_zone,
             change.disabled,
@@ -206,10 +210,30 @@ impl Store {
         Ok(())
     }
 
+    /// The role of a conversation's person: how much they may do here.
+    ///
+    /// # Errors
+    /// [`StoreError::NoConversation`], or if the database does not answer.
+    pub async fn role_in(&self, conversation: ConversationId) -> Result<UserRole, StoreError> {
+        let role = sqlx::query_scalar::<_, String>(
+            "SELECT u.role FROM users u JOIN conversations c ON c.user_id = u.id WHERE c.conversation_id = $1",
+        );
+        let role = role.bind(conversation.0).fetch_optional(&self.pool).await?;
+        word(&role.ok_or(StoreError::NoConversation(conversation))?)
+    }
+
+    /// A display name in the form that is kept; refused if nobody can be called by it.
+    fn display_name<'n>(&self, name: Option<&'n str>) -> Result<Option<Cow<'n, str>>, UserError> {
+        let name = name.map(|name| self.clean(name));
+        name.as_deref().map_or(Ok(()), valid_display_name).map_err(UserError::DisplayName)?;
+        Ok(name)
+    }
+
     /// Refuses a name that no zone has.
     async fn is_time_zone(&self, zone: &str) -> Result<(), UserError> {
         let known = query_scalar!(r#"SELECT EXISTS (SELECT FROM pg_timezone_names WHERE name = $1) AS "known!""#, zone);
-        match known.fetch_one(&self.pool).await? {
+        // The database knows more names than the IANA, such as that of its own machine's clock.
+        match zone_named(zone).is_ok() && known.fetch_one(&self.pool).await? {
             true => Ok(()),
             false => Err(UserError::Zone(zone.to_owned())),
         }

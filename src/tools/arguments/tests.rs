@@ -41,9 +41,22 @@ fn what_is_no_object_is_refused_with_the_reason() {
     for (text, reason) in [
         ("[1]", "must be one JSON object"),
         ("{\"a\":", "cut off: write less. EOF while parsing a value at line 1"),
+        (r#"{"a": 1, "b": {"c": 1, "c": 2}}"#, "not valid JSON: the field `c` stands twice at line 1"),
         ("{oops}", "not valid JSON: key must be a string at line 1"),
     ] {
         let refused = parse(text).unwrap_err();
         assert!(refused.message.contains(reason), "{refused:?}");
+    }
+}
+
+#[test]
+fn a_number_that_would_become_another_is_refused() {
+    for number in ["12345678901234567890123", "-18446744073709551617", "0.12345678901234567890123", "1e-999"] {
+        let refused = parse(&format!(r#"{{"params": ["\"7", {{"a": {number}}}]}}"#)).unwrap_err();
+        assert!(refused.message.starts_with(&format!("the number {number} has more digits")), "{refused:?}");
+    }
+    let whole = ["18446744073709551615", "-9223372036854775808", "100000000000000000000", "1E5"];
+    for number in whole.into_iter().chain(["0.10", "-0.0", "1.5e-7", "0.30000000000000004"]) {
+        assert!(parse(&format!(r#"{{"a": "12345678901234567890123\\", "b": {number}}}"#)).is_ok(), "{number}");
     }
 }

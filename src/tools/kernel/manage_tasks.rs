@@ -17,7 +17,7 @@ use crate::domain::{
 use crate::model::reference::Reference;
 use crate::store::{Lease, SeenTask, Store, StoreError, TasksFound, TodoChanges};
 use crate::tools::kit::Kit;
-use crate::tools::todo::comes_round;
+use crate::tools::todo::{comes_round, make_next};
 use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Tool, ToolError, read, spec};
 
 const DESCRIPTION: &str = "Create, list, get, update, complete, or delete tasks. Returns task data as JSON. A task with due_at wakes you at that moment.";
@@ -306,7 +306,7 @@ async fn change_task(
     let (done, open) = (change.status == Some(TaskStatus::Done), before.clone());
     let subtasks = change.subtasks.map(|subtasks| same_subtasks(&before.subtasks, subtasks)).transpose()?;
     let subtasks = subtasks.unwrap_or(open.subtasks).into_iter();
-    let after = Task {
+    let mut after = Task {
         title: change.title.unwrap_or(open.title),
         details: change.details.unwrap_or(open.details),
         status: change.status.unwrap_or(open.status),
@@ -316,8 +316,11 @@ async fn change_task(
         updated_at: now,
         ..open
     };
+    let next = comes_round(before, &mut after, now)?;
     let after = todos.change(permit, after, Some(seen));
-    comes_round(&doing.kit().store, todos, permit, lease, before, &after).await?;
+    if let Some(next) = next {
+        make_next(&doing.kit().store, todos, permit, lease, &after.title, next).await?;
+    }
     shown(&after)
 }
 

@@ -269,6 +269,31 @@ async fn a_value_that_somebody_types_is_hidden_where_it_is_kept_and_from_the_mod
 }
 
 #[tokio::test]
+async fn a_value_in_a_title_or_a_name_is_hidden_and_in_an_id_refused() {
+    let app = TestApp::start().await;
+    set_secret(&app, CANARY).await;
+    let headers = [("content-type", "application/json")];
+    let asked = async |method, path: &str, body: Value| ask(&app, method, path, &headers, &body.to_string()).await;
+    let (status, made) = asked(Method::POST, "/api/conversations", json!({})).await;
+    assert_eq!(status, 201, "{made}");
+    let made: Value = serde_json::from_str(&made).unwrap();
+    let path = format!("/api/conversations/{}", made["conversation"]);
+    assert_eq!(asked(Method::PATCH, &path, json!({"title": format!("about {CANARY}")})).await.0, 200);
+    let (status, me) = asked(Method::PATCH, "/api/me", json!({"display_name": CANARY})).await;
+    assert_eq!((status, me.contains("[secret API_KEY]")), (200, true), "{me}");
+    let (_, listed) = asked(Method::GET, "/api/conversations", json!({})).await;
+
+    let mut client = app.connect().await;
+    client.send(json!({"type": "message", "id": format!("m-{CANARY}"), "content": "hello"})).await;
+    let refused = client.until(|frame| frame["type"] == "error").await.pop().unwrap();
+    assert!(refused["content"].as_str().unwrap().contains("`id` holds the value of a secret"), "{refused}");
+    app.script([text("hi")]);
+    let mut told: Vec<_> = client.ask("hello").await.iter().map(Value::to_string).collect();
+    told.extend([me, listed, refused.to_string()]);
+    is_nowhere(&app, &told).await;
+}
+
+#[tokio::test]
 async fn no_error_says_it() {
     let (app, peer) = with_peer().await;
     set_secret(&app, CANARY).await;

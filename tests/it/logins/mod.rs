@@ -316,6 +316,7 @@ async fn a_password_the_agent_gave_itself_is_undone_by_its_next_call() {
                     limits: RowLimits::default(),
                     login: AgentLogin::Tables,
                     promised: false,
+                    shown: &[],
                 },
                 now,
             )

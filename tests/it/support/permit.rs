@@ -9,7 +9,8 @@ use serde_json::json;
 /// The law's permit for a call that only reads.
 pub fn permit(call: ToolCallId) -> Permit {
     let policy = Policy { mode: Mode::Auto, governor: false, rules: BTreeMap::new(), tools: Toolset::Builder };
-    let proposal = Proposal { call, tool: "mine".into(), arguments: json!({}), effects: [Effect::Read].into(), version: None };
+    let (arguments, effects) = (json!({}), [Effect::Read].into());
+    let proposal = Proposal { call, tool: "mine".into(), arguments, effects, version: None, losses: Vec::new() };
     match authorize(&policy, &proposal, Evidence::default()) {
         Verdict::Allow(permit) => permit,
         other => panic!("{other:?}"),
