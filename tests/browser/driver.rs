@@ -51,7 +51,8 @@ impl Page {
     /// The page of a person who signs in with a password.
     pub async fn signed_in(app: &TestApp, name: &str, password: &str) -> Option<Self> {
         let page = Self::begin(app.address(), &[]).await?;
-        page.find("#name").await.send_keys(name).await.unwrap();
+        // The form is there before it is shown.
+        page.find("form:not([hidden]) #name").await.send_keys(name).await.unwrap();
         page.find("#password").await.send_keys(password).await.unwrap();
         page.click("form [type=submit]").await;
         page.find("[data-testid=connection][data-state=connected]").await;
