@@ -1,5 +1,5 @@
-// What a person has begun to write in a place and not sent: it lives in this tab's storage, as what is begun in Chat does (`chat/draft.js`), so that
-// neither another place nor a reload loses it. No DOM here.
+// Texts that a person has begun to write in a place and not sent: they live in this tab's storage, as those of Chat do (`chat/draft.js`), so that
+// neither another place nor a reload loses them. No DOM here.
 
 /** The draft called `name`, in `storage` (like `sessionStorage`): so many texts, in the order in which they were given. */
 export function draftOf(storage, name) {
@@ -13,7 +13,7 @@ export function draftOf(storage, name) {
   };
   let mine = stored();
 
-  /** Keeps these in the place of the former ones; where all are empty, nothing is kept. */
+  /** Keeps these in the place of the former ones; if all are empty, nothing is kept. */
   function keep(...texts) {
     mine = texts.some(Boolean) ? JSON.stringify(texts) : "";
     try {
@@ -34,7 +34,7 @@ export function draftOf(storage, name) {
       }
     },
     keep,
-    /** What was kept has been sent, but for what is `left`. Another draft that was begun meanwhile, where the person came back, stays. */
+    /** The person has sent these, but for those that are `left`. Another draft that was begun meanwhile stays. */
     sent: (...left) => stored() === mine && keep(...left),
   };
 }
