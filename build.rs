@@ -1,4 +1,5 @@
-//! Rebuilds the crate when a migration changes, for they are compiled in, and lets the linker make the release binary smaller where it can.
+//! Rebuilds the crate when a migration changes, for they are compiled in, and lets the linker make
+//! the release binary smaller where it can.
 #![allow(clippy::disallowed_methods, reason = "cargo talks to this program by the environment")]
 
 use std::env::var;
@@ -33,7 +34,8 @@ fn links_with_lld() -> bool {
     PathBuf::from(root).join("lib/rustlib").join(target).join("bin/gcc-ld/ld.lld").exists()
 }
 
-/// True if the C library of this machine, on which the binary is built to run, reads packed relocations: glibc does from 2.36 on.
+/// True if the C library of this machine, on which the binary is built to run, reads packed
+/// relocations: glibc does from 2.36 on.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn relative_relocations_are_read() -> bool {
     unsafe extern "C" {

@@ -1,9 +1,11 @@
-//! Named points at which a test makes the process die, fail or stand still. Debug builds only: in a release build [`hit`] is empty, and
-//! neither the names nor the setting are in the program.
+//! Named points at which a test makes the process die, fail or stand still. Debug builds only: in a
+//! release build [`hit`] is empty, and neither the names nor the setting are in the program.
 //!
-//! `LEVEL3_FAILPOINT=name:action[:count]` arms one point for the life of the process. `action` is `abort` (the process kills itself with
-//! SIGKILL), `error` (the point fails) or `pause=PATH` (the point reads PATH to its end; with a named pipe whoever holds its other end
-//! learns that the point was reached, and lets it go on by closing). It acts at the `count`th hit, from 1, and at no other.
+//! `LEVEL3_FAILPOINT=name:action[:count]` arms one point for the life of the process. `action` is
+//! `abort` (the process kills itself with SIGKILL), `error` (the point fails) or `pause=PATH` (the
+//! point reads PATH to its end; with a named pipe whoever holds its other end learns that the point
+//! was reached, and lets it go on by closing). It acts at the `count`th hit, from 1, and at no
+//! other.
 
 use std::io;
 
@@ -92,7 +94,8 @@ pub fn hit(_: Point) -> io::Result<()> {
     Ok(())
 }
 
-/// True when this point is armed; for what has to be done differently so that there is such a point at all.
+/// True when this point is armed; for what has to be done differently so that there is such a point
+/// at all.
 #[cfg(debug_assertions)]
 pub fn is_armed(point: Point) -> bool {
     armed::is_armed(point)
@@ -213,7 +216,8 @@ mod armed {
         }
         match &armed.action {
             Action::Abort => {
-                // SAFETY: kill and getpid take no pointers. Nothing runs after it: this is what is tried.
+                // SAFETY: kill and getpid take no pointers. Nothing runs after it: this is what is
+                // tried.
                 unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
                 Ok(())
             }

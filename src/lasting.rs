@@ -5,8 +5,8 @@ use std::io::{self, ErrorKind};
 
 /// A failure that knows whether starting again can help.
 pub trait Lasting {
-    /// True when starting again cannot help: a person has to change something first. So it is with every failure that does not say
-    /// otherwise.
+    /// True when starting again cannot help: a person has to change something first. So it is with
+    /// every failure that does not say otherwise.
     fn lasts(&self) -> bool {
         true
     }

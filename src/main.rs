@@ -1,4 +1,5 @@
-//! The program is [`level3::program`]; nothing else stands here, because this crate would compile it a second time.
+//! The program is [`level3::program`]; nothing else stands here, because this crate would compile
+//! it a second time.
 
 use std::process::ExitCode;
 

@@ -1,7 +1,8 @@
 //! Memory that was needed once and is not needed again.
 
-/// Lets the allocator keep no more separate heaps than threads can run at once. Its default is eight for each core, and each keeps what
-/// one busy moment left in it. Call this before there are threads.
+/// Lets the allocator keep no more separate heaps than threads can run at once. Its default is
+/// eight for each core, and each keeps what one busy moment left in it. Call this before there are
+/// threads.
 pub fn keep_few_heaps() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -13,8 +14,9 @@ pub fn keep_few_heaps() {
     }
 }
 
-/// Gives freed memory back to the system. The allocator keeps what large things leave, some 40 MiB after compiling the engine and as much
-/// after a message with images; the program is idle most of the time and should not hold it.
+/// Gives freed memory back to the system. The allocator keeps what large things leave, some 40 MiB
+/// after compiling the engine and as much after a message with images; the program is idle most of
+/// the time and should not hold it.
 pub fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: malloc_trim has no preconditions.

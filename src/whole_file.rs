@@ -1,4 +1,5 @@
-//! Files that are there whole or not at all: nobody reads half of one, however many write it at once and whenever the process dies.
+//! Files that are there whole or not at all: nobody reads half of one, however many write it at
+//! once and whenever the process dies.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -16,7 +17,8 @@ pub fn write(file: &Path, content: &[u8]) -> io::Result<()> {
     replace(file, content, File::sync_all)
 }
 
-/// The same with a copy of what is kept elsewhere, if it is not there already. The disk is not waited for: a copy that is lost is made again.
+/// The same with a copy of what is kept elsewhere, if it is not there already. The disk is not
+/// waited for: a copy that is lost is made again.
 ///
 /// # Errors
 /// If it cannot be written.

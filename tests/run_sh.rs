@@ -1,5 +1,6 @@
-//! `run.sh` itself, driven as a person or a service manager drives it. The server is replaced by small scripts, because what is
-//! tested here is the supervision: what follows which exit code and which signal.
+//! `run.sh` itself, driven as a person or a service manager drives it. The server is replaced by
+//! small scripts, because what is tested here is the supervision: what follows which exit code and
+//! which signal.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -87,10 +88,12 @@ fn run_sh() -> Command {
 fn ours(script: &str) -> Command {
     let mut command = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join(script));
     command.env_remove("LEVEL3_SAFE_MODE").env_remove("LEVEL3_BIN").stdin(Stdio::null());
-    // A shell cannot catch what was ignored when it began, and whoever runs the tests (nohup, a shell's `&`) may ignore these.
+    // A shell cannot catch what was ignored when it began, and whoever runs the tests (nohup, a
+    // shell's `&`) may ignore these.
     let heed = || {
         for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM] {
-            // SAFETY: signal may be called between fork and exec, and the default action needs no handler.
+            // SAFETY: signal may be called between fork and exec, and the default action needs no
+            // handler.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
         }
         Ok(())
@@ -231,7 +234,8 @@ fn a_server_that_keeps_crashing_stays_in_safe_mode() {
 
 #[test]
 fn a_server_that_was_never_ready_is_not_started_in_safe_mode() {
-    // Ready in its first two runs only, and killed in one of the others: what it says at its end does not matter.
+    // Ready in its first two runs only, and killed in one of the others: what it says at its end
+    // does not matter.
     let body = format!(
         "echo \"start $n safe=${{LEVEL3_SAFE_MODE:-no}}\"
          case $n in 1 | 2) {READY}; exit 1 ;; 4) kill -9 $$ ;; 8) exit 0 ;; *) exit 1 ;; esac"
@@ -281,7 +285,8 @@ fn a_program_that_cannot_be_run_is_not_tried_again() {
     assert!((126..=127).contains(&code) && lines.contains("cannot be run"), "{code}: {lines}");
 }
 
-/// Says `ready`, then runs `on_signal` at each signal named, until that exits. `$!` is a process that has to be ended.
+/// Says `ready`, then runs `on_signal` at each signal named, until that exits. `$!` is a process
+/// that has to be ended.
 fn waiting(on_signal: &str, signals: &str) -> String {
     format!("sleep 1000 &\ntrap '{on_signal}' {signals}\necho ready\nwhile :; do wait; done")
 }

@@ -1,5 +1,6 @@
-//! The house rules, checked on the sources themselves: which floor may import which, how long a file may be, where SQL, permits
-//! and exits may stand. The floors are read from `ARCHITECTURE.md`, so the document cannot drift from the code.
+//! The house rules, checked on the sources themselves: which floor may import which, how long a
+//! file may be, where SQL, permits and exits may stand. The floors are read from `ARCHITECTURE.md`,
+//! so the document cannot drift from the code.
 //!
 //! Every rule fails when it saw nothing to check, and has a test beside it that shows it can fail.
 
@@ -7,6 +8,7 @@ mod tidy {
     pub mod arrows;
     pub mod attacks;
     pub mod circles;
+    pub mod columns;
     pub mod files;
     pub mod floors;
     pub mod licences;
@@ -20,13 +22,14 @@ mod tidy {
 
 use tidy::files::{Finding, Source, project};
 use tidy::floors::Floors;
-use tidy::{arrows, attacks, circles, licences, machines, names, prose, rules, sizes};
+use tidy::{arrows, attacks, circles, columns, licences, machines, names, prose, rules, sizes};
 
 fn floors() -> Floors {
     Floors::from_document(include_str!("../ARCHITECTURE.md")).unwrap()
 }
 
-/// Runs one rule over the files it is for; fails with every finding, or when there was no such file.
+/// Runs one rule over the files it is for; fails with every finding, or when there was no such
+/// file.
 fn check(files: &[Source], applies: impl Fn(&Source) -> bool, rule: impl Fn(&Source) -> Vec<Finding>) {
     let files: Vec<_> = files.iter().filter(|file| applies(file)).collect();
     assert!(!files.is_empty(), "this rule has seen no file");
@@ -181,6 +184,14 @@ fn tests_wait_for_as_long_as_a_slow_machine_needs() {
 #[test]
 fn nothing_is_put_off_in_a_comment() {
     check(&project(), |_| true, rules::put_off);
+}
+
+#[test]
+fn prose_has_a_hundred_columns() {
+    check(&project(), |file| file.is_rust() || file.path.ends_with(".js"), columns::comments);
+    // A prompt is measured and changes only with an evaluation; `just bench` writes its own page.
+    let stays = |file: &Source| file.path.starts_with("src/") || file.path == "docs/performance.md";
+    check(&project(), |file| file.path.ends_with(".md") && !stays(file), columns::document);
 }
 
 #[test]

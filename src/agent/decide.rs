@@ -31,7 +31,8 @@ pub(super) struct Asking<'a> {
     pub(super) conversation: Conversation<'a>,
     /// The request without its entries: only the asking shows how much of the conversation fits.
     pub(super) blank: Request,
-    /// True if an answer without a call is asked for once more: the turn of a contact's conversation has still to write or to end.
+    /// True if an answer without a call is asked for once more: the turn of a contact's
+    /// conversation has still to write or to end.
     pub(super) owes: bool,
 }
 

@@ -81,7 +81,8 @@ impl Agent {
         Ok(Gathered { now, history, summaries, offered, due, todos, contact, operator, acted, pictures: Pictures::default() })
     }
 
-    /// Reads a contact's conversation. The first step of a turn takes up what the contact wrote; nothing of it stands in the conversation itself.
+    /// Reads a contact's conversation. The first step of a turn takes up what the contact wrote;
+    /// nothing of it stands in the conversation itself.
     async fn contact(&self, turn: &RunningTurn<'_>, now: DateTime<Utc>) -> Result<Contact, StoreError> {
         let briefing = self.store.brief_contact_turn(turn.lease, turn.steps == 1, now).await?;
         // Nobody outside knows the server's key, so nobody can write this line.

@@ -54,7 +54,8 @@ impl Agent {
         Self { executor, store, tools, models, clock, metrics, media, sizes: Sizes::default() }
     }
 
-    /// Works on a turn until it is over, or until `shutdown` asks for a checkpoint. It may have been `read` already where it stands.
+    /// Works on a turn until it is over, or until `shutdown` asks for a checkpoint. It may have
+    /// been `read` already where it stands.
     ///
     /// # Errors
     /// [`StoreError::LostLease`] if the turn is not ours any more or was stopped, or an error if
@@ -147,8 +148,9 @@ impl Agent {
     }
 }
 
-/// The words about a model that gave no answer. The person who runs the server reads the log; what only that person can mend is said in full
-/// to the owner, and a member hears nothing of addresses, settings and keys.
+/// The words about a model that gave no answer. The person who runs the server reads the log; what
+/// only that person can mend is said in full to the owner, and a member hears nothing of addresses,
+/// settings and keys.
 fn in_words_of(words: FailureWords, role: UserRole, error: &ModelError) -> String {
     use ModelErrorKind as K;
     let words = if role == UserRole::Member { FailureWords::Short } else { words };

@@ -57,7 +57,8 @@ pub(super) async fn of_contact(media: &MediaFolder, images: &[Image], sees: bool
     Pictures { sees, urls }
 }
 
-/// The newest picture of the screen that the running turn took, behind everything else of the request. A model that cannot see gets none.
+/// The newest picture of the screen that the running turn took, behind everything else of the
+/// request. A model that cannot see gets none.
 pub(super) async fn of_screen(media: &MediaFolder, history: &[Exchange], sees: bool) -> Option<Entry> {
     let name = newest_of_screen(history.last().filter(|_| sees)?)?;
     let bytes = media.read(&name).await?;

@@ -107,7 +107,8 @@ pub async fn backup(
         if with_key {
             files.push((KEY_FILE, key.as_path()));
         }
-        // A file of a contact is there before its row: all that the dump names are in the folder by now.
+        // A file of a contact is there before its row: all that the dump names are in the folder by
+        // now.
         let media = media_files(&config.data_dir)?;
         files.extend(media.iter().map(|(name, path)| (name.as_str(), path.as_path())));
         Ok(archive::write(file, manifest, &files)?)
@@ -124,7 +125,8 @@ pub async fn backup(
     Ok(format!("{} holds the backup, {bytes} bytes. {secrets}", file.display()))
 }
 
-/// Makes a backup without the key in the data folder of a running server; gives the file and says what was done.
+/// Makes a backup without the key in the data folder of a running server; gives the file and says
+/// what was done.
 ///
 /// # Errors
 /// As [`backup`].

@@ -189,7 +189,8 @@ async fn port(config: &Config) -> Check {
     }
 }
 
-/// Looks at what calls by Vapi need, and has the speech servers say and hear a sentence. Their keys are in the vault, which only the running server opens: it tries them then.
+/// Looks at what calls by Vapi need, and has the speech servers say and hear a sentence. Their keys
+/// are in the vault, which only the running server opens: it tries them then.
 async fn speech(config: &Config, clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Vec<Check> {
     let egress = way_out(config);
     let vapi = voice::look(&config.vapi, &egress, &*clock).await.into_iter().map(|(what, found)| match found {

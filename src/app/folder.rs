@@ -80,7 +80,8 @@ impl DataFolder {
         Ok(Self { path, server_id, _lock: lock })
     }
 
-    /// True if a server may run on this folder: one has its lock, or no server ever ran on a folder of this name here.
+    /// True if a server may run on this folder: one has its lock, or no server ever ran on a folder
+    /// of this name here.
     pub fn may_be_held(path: &Path) -> bool {
         !File::open(path.join(LOCK)).is_ok_and(|lock| lock.try_lock_shared().is_ok())
     }

@@ -125,7 +125,8 @@ impl Lasting for StartError {
 pub struct Opening(JoinHandle<Result<Sandbox, SandboxError>>);
 
 impl Opening {
-    /// Begins to open it, on a thread that may block: the program may have to compile the engine, which takes a second of one core.
+    /// Begins to open it, on a thread that may block: the program may have to compile the engine,
+    /// which takes a second of one core.
     pub fn begin(folder: &DataFolder, outside: &Outside) -> Self {
         let (cache, python) = (folder.cache(), python::folder(folder.path()));
         let (clock, random) = (Arc::clone(&outside.clock), Arc::clone(&outside.random));
@@ -282,7 +283,8 @@ impl App {
     }
 }
 
-/// Opens the store, with the limits of the settings. Nothing is served to other machines that nobody asks who they are.
+/// Opens the store, with the limits of the settings. Nothing is served to other machines that
+/// nobody asks who they are.
 async fn opened(
     config: &Config,
     folder: &DataFolder,

@@ -1,4 +1,5 @@
-//! `level3 python`: builds the Python component by its recipe, or takes one, and puts it into the data folder. Neither needs a running server.
+//! `level3 python`: builds the Python component by its recipe, or takes one, and puts it into the
+//! data folder. Neither needs a running server.
 
 use std::fs::{self, DirBuilder};
 use std::io;

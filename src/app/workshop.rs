@@ -1,4 +1,5 @@
-//! Builds all that works on turns, behind the doors: the hands, the tools with the executor, and what gives them orders.
+//! Builds all that works on turns, behind the doors: the hands, the tools with the executor, and
+//! what gives them orders.
 
 use std::sync::Arc;
 

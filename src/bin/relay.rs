@@ -1,4 +1,5 @@
-//! The command `relay` is [`level3::program::relay`]; nothing else stands here, because this crate would compile it a second time.
+//! The command `relay` is [`level3::program::relay`]; nothing else stands here, because this crate
+//! would compile it a second time.
 
 use std::process::ExitCode;
 

@@ -88,7 +88,8 @@ async fn reach(host: &str, port: u16) -> io::Result<TcpStream> {
     if stream.peer_addr()?.ip().is_loopback() { Ok(stream) } else { Err(io::ErrorKind::AddrNotAvailable.into()) }
 }
 
-/// Asks a port what it is. The server does not close the connection, whatever it is told: the answer is read by its length.
+/// Asks a port what it is. The server does not close the connection, whatever it is told: the
+/// answer is read by its length.
 async fn version(mut stream: TcpStream, host: &str, port: u16) -> io::Result<Value> {
     let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
     let asked = format!("GET /json/version HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n");

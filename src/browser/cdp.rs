@@ -1,4 +1,5 @@
-//! The client: one websocket, commands by number, events by session. It sends no command of its own.
+//! The client: one websocket, commands by number, events by session. It sends no command of its
+//! own.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -45,7 +46,8 @@ pub(super) struct Connection {
     next: AtomicU64,
     /// The interactions that are under way.
     pub(super) interacting: AtomicUsize,
-    /// Held while new tabs begin or cease to be held: the end of one interaction does not let those of another go.
+    /// Held while new tabs begin or cease to be held: the end of one interaction does not let those
+    /// of another go.
     pub(super) holding: tokio::sync::Mutex<()>,
 }
 
@@ -106,7 +108,8 @@ impl Connection {
         locked(&self.table).gone
     }
 
-    /// Sends a command to a session, or to the browser itself if it has no name, and waits for the answer.
+    /// Sends a command to a session, or to the browser itself if it has no name, and waits for the
+    /// answer.
     pub(super) async fn call(&self, session: &str, method: &'static str, params: Value) -> Result<Value, CdpFault> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (sender, answer) = oneshot::channel();

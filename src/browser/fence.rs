@@ -1,4 +1,5 @@
-//! The fence of a tab: which documents may be loaded into it. Parts of a page may come from anywhere, as real sites have it.
+//! The fence of a tab: which documents may be loaded into it. Parts of a page may come from
+//! anywhere, as real sites have it.
 
 use serde_json::Value;
 use url::Url;
@@ -14,7 +15,8 @@ pub(super) enum FenceVerdict {
     Refuse(String),
 }
 
-/// Judges a request or its response, as `Fetch.requestPaused` tells of it. `main` is the frame of the page itself.
+/// Judges a request or its response, as `Fetch.requestPaused` tells of it. `main` is the frame of
+/// the page itself.
 pub(super) fn judge(paused: &Value, main: &str, hosts: &PageHosts) -> FenceVerdict {
     let address = paused["request"]["url"].as_str().unwrap_or_default();
     if paused["frameId"] == main {

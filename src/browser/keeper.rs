@@ -1,5 +1,5 @@
-//! Keeps the tabs: answers what the browser asks about them, and refuses what a page may not do. Nothing of a person's other tabs is
-//! read or recorded.
+//! Keeps the tabs: answers what the browser asks about them, and refuses what a page may not do.
+//! Nothing of a person's other tabs is read or recorded.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -41,7 +41,8 @@ struct Shared {
     notes: Vec<String>,
     /// Frames of other sites that are processes of their own: frame, session.
     frames: BTreeMap<String, String>,
-    /// It left a command without an answer: its page may be in a loop without end, and it is not used again.
+    /// It left a command without an answer: its page may be in a loop without end, and it is not
+    /// used again.
     given_up: bool,
 }
 
@@ -120,7 +121,8 @@ impl OwnTabs {
     }
 }
 
-/// Keeps the browser itself: tabs that a campaign's page opens are closed before their first request. Any other new tab goes on at once.
+/// Keeps the browser itself: tabs that a campaign's page opens are closed before their first
+/// request. Any other new tab goes on at once.
 pub(super) async fn keep_browser(connection: Weak<Connection>, mut events: mpsc::UnboundedReceiver<CdpEvent>, own: OwnTabs) {
     while let Some(CdpEvent { method, params }) = events.recv().await {
         let Some(connection) = connection.upgrade() else { return };
@@ -130,8 +132,9 @@ pub(super) async fn keep_browser(connection: Weak<Connection>, mut events: mpsc:
         let target = params["targetInfo"].clone();
         let session = params["sessionId"].as_str().unwrap_or_default().to_owned();
         let waits = params["waitingForDebugger"] == true;
-        // We attached to it ourselves. One that waits was made for one campaign while another clicked: by this session it is held like any new
-        // tab, and if nobody let it go on, it would never answer.
+        // We attached to it ourselves. One that waits was made for one campaign while another
+        // clicked: by this session it is held like any new tab, and if nobody let it go on, it
+        // would never answer.
         if own.has(&target) && !waits {
             continue;
         }
@@ -158,8 +161,9 @@ fn within_document(started: &Value) -> bool {
     started["navigationType"].as_str().is_some_and(|kind| kind.to_ascii_lowercase().contains("samedocument"))
 }
 
-/// Lets a tab go on until its first request, and ends that. A tab that can reach its opener shares its thread: closed while it waits, it would leave
-/// the page that opened it standing still. One without an opener began its request before, and is closed as it waits.
+/// Lets a tab go on until its first request, and ends that. A tab that can reach its opener shares
+/// its thread: closed while it waits, it would leave the page that opened it standing still. One
+/// without an opener began its request before, and is closed as it waits.
 async fn end_first_request(connection: &Arc<Connection>, session: &str) {
     let mut events = connection.listen(session);
     if connection.call(session, "Fetch.enable", json!({})).await.is_err() {
@@ -252,7 +256,8 @@ impl KeptTab {
         }
     }
 
-    /// Dismisses a dialog. The question whether to leave a page is answered with yes: to leave it was approved.
+    /// Dismisses a dialog. The question whether to leave a page is answered with yes: to leave it
+    /// was approved.
     fn dismiss(&self, dialog: &Value) {
         let leaves = dialog["type"] == "beforeunload";
         if !leaves {

@@ -1,6 +1,7 @@
-//! A person's browser, on this machine, which campaigns drive while the person is there. It is attached to and never started; each campaign has one
-//! tab of its own in the background, and no other tab is read, recorded or kept waiting. The client is ours: every command it sends is
-//! in these files ([ADR 74](../../docs/adr/0074-a-client-of-our-own-for-the-browser.md)).
+//! A person's browser, on this machine, which campaigns drive while the person is there. It is
+//! attached to and never started; each campaign has one tab of its own in the background, and no
+//! other tab is read, recorded or kept waiting. The client is ours: every command it sends is in
+//! these files ([ADR 74](../../docs/adr/0074-a-client-of-our-own-for-the-browser.md)).
 
 mod attach;
 mod cdp;
@@ -110,7 +111,8 @@ impl Browser {
         held.as_mut().ok_or_else(BrowserError::unset)
     }
 
-    /// The tab of a campaign. Only `open` makes one; it takes the place of one that was given up, which a person can look at until then.
+    /// The tab of a campaign. Only `open` makes one; it takes the place of one that was given up,
+    /// which a person can look at until then.
     async fn tab(&self, of: TabOf<'_>, make: bool) -> Result<Arc<Mutex<Tab>>, BrowserError> {
         let mut held = self.0.attached.lock().await;
         let attached = self.attached(&mut held).await?;

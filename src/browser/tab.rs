@@ -1,4 +1,5 @@
-//! One tab of a campaign's own, in the background: it is opened, read and pictured here, and touched in `touch`.
+//! One tab of a campaign's own, in the background: it is opened, read and pictured here, and
+//! touched in `touch`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -54,7 +55,8 @@ pub(super) struct Document {
 }
 
 impl Tab {
-    /// Takes up the tab of this name, which a program before this one made; if it is gone and `anew` says so, a new one in the background.
+    /// Takes up the tab of this name, which a program before this one made; if it is gone and
+    /// `anew` says so, a new one in the background.
     pub(super) async fn make(
         connection: &Arc<Connection>,
         own: &OwnTabs,
@@ -101,7 +103,8 @@ impl Tab {
         }
         let documents = |stage: &str| json!({ "urlPattern": "*", "resourceType": "Document", "requestStage": stage });
         let held = json!({ "patterns": [documents("Request"), documents("Response")] });
-        // A tab in the background takes no input and gives no picture, unless it is told that it has the focus.
+        // A tab in the background takes no input and gives no picture, unless it is told that it
+        // has the focus.
         for (method, params) in [
             ("Page.enable", json!({})),
             ("Fetch.enable", held),
@@ -119,7 +122,8 @@ impl Tab {
         self.signs.borrow().gone || self.shared.is_given_up() || self.connection.is_gone()
     }
 
-    /// Sends a command. A tab that leaves one without an answer would leave all others, and each touch would take as long: it is given up.
+    /// Sends a command. A tab that leaves one without an answer would leave all others, and each
+    /// touch would take as long: it is given up.
     pub(super) async fn call(&self, method: &'static str, params: Value) -> Result<Value, CdpFault> {
         match self.connection.call(&self.session, method, params).await {
             Err(CdpFault::Slow(method)) => {
@@ -130,8 +134,9 @@ impl Tab {
         }
     }
 
-    /// Ends what is on its way to the tab: while a page does not come, the browser keeps commands to the one before it back.
-    /// A tab that shows what it should is left alone: it would give no picture afterwards.
+    /// Ends what is on its way to the tab: while a page does not come, the browser keeps commands
+    /// to the one before it back. A tab that shows what it should is left alone: it would give no
+    /// picture afterwards.
     pub(super) async fn end_loading(&self) -> Result<(), CdpFault> {
         self.call("Page.stopLoading", json!({})).await.map(drop)
     }
@@ -183,7 +188,8 @@ impl Tab {
         if self.is_gone() { Err(CdpFault::Gone) } else { Ok(()) }
     }
 
-    /// Leaves a page that may not be shown. Gives the document that is shown now, with a word if it is another.
+    /// Leaves a page that may not be shown. Gives the document that is shown now, with a word if it
+    /// is another.
     pub(super) async fn held_to(&mut self, hosts: &PageHosts) -> Result<Document, CdpFault> {
         let document = self.document().await?;
         let allowed = Url::parse(&document.address).is_ok_and(|address| hosts.allow(&address));
@@ -257,8 +263,9 @@ impl Tab {
         Ok((trees, title))
     }
 
-    /// A tab in the background draws nothing for one request, and both for two (Chromium 156); a busy browser may miss these as well. So it is asked
-    /// again and again, and the first answer counts. The time of the first request ends it.
+    /// A tab in the background draws nothing for one request, and both for two (Chromium 156); a
+    /// busy browser may miss these as well. So it is asked again and again, and the first answer
+    /// counts. The time of the first request ends it.
     async fn taken(&self) -> Result<Value, CdpFault> {
         let mut asked = FuturesUnordered::new();
         loop {
@@ -281,7 +288,8 @@ impl Tab {
     }
 }
 
-/// A frame of the page's own making has no address of its own; any other is read if its host is allowed.
+/// A frame of the page's own making has no address of its own; any other is read if its host is
+/// allowed.
 fn readable(address: &str, hosts: &PageHosts) -> bool {
     address.starts_with("about:") || Url::parse(address).is_ok_and(|address| hosts.allow(&address))
 }

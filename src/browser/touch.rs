@@ -1,4 +1,5 @@
-//! Clicks, types and scrolls. All that can be refused is refused before the page feels anything; after that, a loss is `unknown`.
+//! Clicks, types and scrolls. All that can be refused is refused before the page feels anything;
+//! after that, a loss is `unknown`.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -54,7 +55,8 @@ impl Tab {
         settled.map_err(CdpFault::amid)
     }
 
-    /// Moves the mouse, presses and releases. A click that goes on to another page, or opens a dialog, is answered late or never.
+    /// Moves the mouse, presses and releases. A click that goes on to another page, or opens a
+    /// dialog, is answered late or never.
     async fn press(&self, x: f64, y: f64, before: Signs) -> Result<(), CdpFault> {
         let mouse = |kind: &str, button: &str, count: u8| {
             let event = json!({ "type": kind, "x": x, "y": y, "button": button, "clickCount": count });
@@ -207,7 +209,8 @@ pub(super) fn may_be_touched(seen: &Value, hosts: &PageHosts, node: &PageNode) -
     Ok(())
 }
 
-/// New tabs are held before their first request as long as this is. The keeper closes those of campaigns, and lets any other go on.
+/// New tabs are held before their first request as long as this is. The keeper closes those of
+/// campaigns, and lets any other go on.
 struct PopUpsHeld(Arc<Connection>);
 
 impl PopUpsHeld {
@@ -238,7 +241,8 @@ impl Drop for PopUpsHeld {
 async fn auto_attach(connection: &Connection, on: bool) -> Result<(), CdpFault> {
     let how = json!({ "autoAttach": on, "waitForDebuggerOnStart": on, "flatten": true, "filter": [{ "type": "page" }] });
     connection.call("", "Target.setAutoAttach", how).await?;
-    // The person's own downloads go on as they do: this gives a campaign the names by which it ends its own.
+    // The person's own downloads go on as they do: this gives a campaign the names by which it ends
+    // its own.
     let downloads = json!({ "behavior": "default", "eventsEnabled": on });
     connection.call("", "Browser.setDownloadBehavior", downloads).await.map(drop)
 }

@@ -1,4 +1,5 @@
-//! Writes the accessibility trees of a page's frames as text with numbered nodes, which is all that a model sees of it.
+//! Writes the accessibility trees of a page's frames as text with numbered nodes, which is all that
+//! a model sees of it.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -189,7 +190,8 @@ fn property<'a>(node: &'a Value, name: &str) -> Option<&'a Value> {
     all.iter().find(|property| property["name"] == name).map(|property| &property["value"]["value"])
 }
 
-/// Text as one line, cut. A line of a page can look like no node: its brackets at the beginning are others.
+/// Text as one line, cut. A line of a page can look like no node: its brackets at the beginning are
+/// others.
 fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let line = if line.starts_with('[') { line.replacen('[', "(", 1) } else { line };

@@ -1,4 +1,5 @@
-//! The way in: a message of a channel is checked, and then kept, dropped or counted. Only after this may the peer hear that we have it.
+//! The way in: a message of a channel is checked, and then kept, dropped or counted. Only after
+//! this may the peer hear that we have it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -107,7 +108,8 @@ impl Inbox {
         Self { orders, ..self }
     }
 
-    /// The one who takes this message as an order: it is said by one of the operator's numbers, to us directly, or to itself from our own account.
+    /// The one who takes this message as an order: it is said by one of the operator's numbers, to
+    /// us directly, or to itself from our own account.
     fn ordered(&self, message: &IncomingMessage) -> Option<&Arc<dyn Orders>> {
         let to_itself = message.own && message.to.as_deref() == Some(&*message.from);
         let orders = self.orders.as_ref().filter(|orders| orders.is_theirs(self.channel, &message.from));

@@ -1,5 +1,6 @@
-//! The test channel: phones that are rows in the database. Everything can be tried with it, without an account, and a test can have it do what a real
-//! service does at times: take long, lose a message or its acknowledgement, say it twice, refuse.
+//! The test channel: phones that are rows in the database. Everything can be tried with it, without
+//! an account, and a test can have it do what a real service does at times: take long, lose a
+//! message or its acknowledgement, say it twice, refuse.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -32,7 +33,8 @@ pub enum LoopbackFault {
     Offline,
 }
 
-/// The faults that the next messages of the test channel meet, one each, in their order. Cheap to clone; without any nothing goes wrong.
+/// The faults that the next messages of the test channel meet, one each, in their order. Cheap to
+/// clone; without any nothing goes wrong.
 #[derive(Clone, Debug, Default)]
 pub struct LoopbackFaults(Arc<Mutex<VecDeque<Option<LoopbackFault>>>>);
 

@@ -1,4 +1,5 @@
-//! Files of contacts: kept under the fingerprint of their bytes, with a kind that their bytes say and never their name.
+//! Files of contacts: kept under the fingerprint of their bytes, with a kind that their bytes say
+//! and never their name.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::Read;
@@ -15,7 +16,8 @@ use crate::whole_file;
 /// The largest file that is kept.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Copies a file into the folder of media, and says what it is. One that is larger, or no plain file, is noted and not kept.
+/// Copies a file into the folder of media, and says what it is. One that is larger, or no plain
+/// file, is noted and not kept.
 ///
 /// # Errors
 /// If it cannot be read or written now.

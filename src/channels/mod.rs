@@ -1,5 +1,6 @@
-//! Channels to people outside: what brings their messages and takes ours. A channel knows nothing of instances. It hands each message to the inbox,
-//! which commits it, and sends what the outbox has committed as being sent.
+//! Channels to people outside: what brings their messages and takes ours. A channel knows nothing
+//! of instances. It hands each message to the inbox, which commits it, and sends what the outbox
+//! has committed as being sent.
 
 mod inbox;
 mod loopback;

@@ -1,4 +1,5 @@
-//! A channel that is another program: started, watched, and started again. It gets no environment of ours, and is spoken to over stdin and stdout.
+//! A channel that is another program: started, watched, and started again. It gets no environment
+//! of ours, and is spoken to over stdin and stdout.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::DirBuilder;
@@ -29,7 +30,8 @@ use crate::store::{Came, ClaimedMessage, SendEnd, StoreError};
 const PAUSES: (i64, i64) = (1, 60);
 /// A program that ran for so long begins anew with the shortest.
 const RAN_WELL: TimeDelta = TimeDelta::seconds(60);
-/// The pauses before a message that could not be kept is tried again, in seconds. Together they are shorter than [`ANSWER`]: meanwhile no line is read.
+/// The pauses before a message that could not be kept is tried again, in seconds. Together they are
+/// shorter than [`ANSWER`]: meanwhile no line is read.
 const TRIED_AGAIN: [i64; 3] = [1, 2, 4];
 /// How long a program has to answer about a message.
 const ANSWER: Duration = Duration::from_secs(30);
@@ -68,12 +70,14 @@ enum Over {
     Ended,
     /// It said something that this version does not understand.
     Misspoke(String),
-    /// A message of it cannot be kept. It waits for `accepted` without limit, and brings the message again only after a start.
+    /// A message of it cannot be kept. It waits for `accepted` without limit, and brings the
+    /// message again only after a start.
     Unkept(StoreError),
 }
 
 impl Program {
-    /// The program at `path`, which lives in `folder`. Of the server's environment it gets PATH alone.
+    /// The program at `path`, which lives in `folder`. Of the server's environment it gets PATH
+    /// alone.
     pub fn new(
         name: &'static str,
         path: PathBuf,
@@ -122,7 +126,8 @@ impl Program {
     async fn run_once(&self, inbox: &Inbox, shutdown: &CancellationToken) -> io::Result<Over> {
         let media = self.folder.join(MEDIA);
         DirBuilder::new().recursive(true).mode(0o700).create(&media)?;
-        // Files of attempts whose end nobody heard: an earlier run of the program had them, or an earlier server.
+        // Files of attempts whose end nobody heard: an earlier run of the program had them, or an
+        // earlier server.
         let _ = tokio::fs::remove_dir_all(media.join(OUT)).await;
         let mut child = Command::new(&self.path)
             .env_clear()
@@ -266,7 +271,8 @@ impl Program {
         inbox.take(message.clone()).await
     }
 
-    /// Passes an answer to the attempt that waits for it; one that nobody waits for is recorded as it comes.
+    /// Passes an answer to the attempt that waits for it; one that nobody waits for is recorded as
+    /// it comes.
     async fn answered(&self, id: &str, end: SendEnd, inbox: &Inbox) {
         self.take_away(id).await;
         if let Some(end) = self.settle(id, end) {
@@ -280,7 +286,8 @@ impl Program {
         }
     }
 
-    /// Removes the file that went out with a message, also after an answer that came late. The program says the id, so it is no path here.
+    /// Removes the file that went out with a message, also after an answer that came late. The
+    /// program says the id, so it is no path here.
     async fn take_away(&self, id: &str) {
         let Ok(mut files) = tokio::fs::read_dir(self.folder.join(MEDIA).join(OUT)).await else { return };
         while let Ok(Some(file)) = files.next_entry().await {
@@ -290,7 +297,8 @@ impl Program {
         }
     }
 
-    /// Puts a file of ours where the program may read it; its path below the program's folder, its kind and its name.
+    /// Puts a file of ours where the program may read it; its path below the program's folder, its
+    /// kind and its name.
     fn out(&self, note: &MediaNote, id: &str) -> io::Result<(String, String, String)> {
         let missing = || io::Error::new(io::ErrorKind::NotFound, "it is not kept");
         let from = media::kept_at(note, &self.kept).ok_or_else(missing)?;
@@ -420,7 +428,8 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends a program: its stdin is closed already. One that does not end by itself is asked, and at last killed.
+/// Ends a program: its stdin is closed already. One that does not end by itself is asked, and at
+/// last killed.
 async fn end(child: &mut Child) {
     if tokio::time::timeout(ENDING, child.wait()).await.is_ok() {
         return;

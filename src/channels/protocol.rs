@@ -60,7 +60,8 @@ impl ToProgram<'_> {
     }
 }
 
-/// A line of the program. Fields that are not known are passed over; a kind that is not known is refused.
+/// A line of the program. Fields that are not known are passed over; a kind that is not known is
+/// refused.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(super) enum FromProgram {
@@ -126,8 +127,8 @@ pub(super) enum FromProgram {
 }
 
 impl FromProgram {
-    /// Reads a line. Zero characters are replaced before any string of it is an id, a reason or a text: the database holds none, and a line that
-    /// cannot be kept would stop the channel.
+    /// Reads a line. Zero characters are replaced before any string of it is an id, a reason or a
+    /// text: the database holds none, and a line that cannot be kept would stop the channel.
     pub(super) fn read(line: &[u8]) -> serde_json::Result<Self> {
         let said: serde_json::Value = serde_json::from_slice(line)?;
         serde_json::from_value(storable_json(&said))

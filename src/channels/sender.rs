@@ -1,5 +1,5 @@
-//! Sends the outbox of one channel: the claim of a message is committed first, then comes the one attempt, and then its end is recorded. So no message
-//! is ever tried twice by itself.
+//! Sends the outbox of one channel: the claim of a message is committed first, then comes the one
+//! attempt, and then its end is recorded. So no message is ever tried twice by itself.
 
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ use crate::store::{OutboxLook, SendEnd, Store, StoreError};
 
 /// How soon to try again after the database did not answer.
 const RETRY_AFTER: TimeDelta = TimeDelta::seconds(2);
-/// The longest time for which typing is shown before a message: a lone one leaves within three seconds.
+/// The longest time for which typing is shown before a message: a lone one leaves within three
+/// seconds.
 const TYPING: TimeDelta = TimeDelta::seconds(2);
 
 /// Sends the outbox of one channel.
@@ -109,7 +110,8 @@ impl Sender {
         Ok(())
     }
 
-    /// Records the end of an attempt. If the database does not take it, the message stays as being sent, and is unknown at the next start.
+    /// Records the end of an attempt. If the database does not take it, the message stays as being
+    /// sent, and is unknown at the next start.
     async fn record(&self, id: RelayMessageId, end: &SendEnd) {
         for _ in 0..30 {
             match self.store.record_delivery(id, end, self.clock.now()).await {

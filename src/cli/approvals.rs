@@ -19,7 +19,8 @@ pub enum ApprovalsCommand {
         #[arg(long)]
         all: bool,
     },
-    /// Show everything about one: what would happen, why it is asked, the exact arguments, source and differences
+    /// Show everything about one: what would happen, why it is asked, the exact arguments, source
+    /// and differences
     Show {
         /// Its number
         id: i64,

@@ -1,5 +1,5 @@
-//! Other agents' way in over standard input and output: each line is carried to `/mcp` of the running server, and each answer back.
-//! Nothing is decided here.
+//! Other agents' way in over standard input and output: each line is carried to `/mcp` of the
+//! running server, and each answer back. Nothing is decided here.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -26,24 +26,30 @@ use crate::wire::api::McpServers;
 /// The longest line from the other agent, in bytes.
 const MAX_LINE_BYTES: usize = 4 << 20;
 
-/// How long the next answer is waited for once the input has ended. Real time: the server answers every call within 50 seconds.
+/// How long the next answer is waited for once the input has ended. Real time: the server answers
+/// every call within 50 seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long the server gets to hear that the bridge ends. Real time: it guards against a server that hangs.
+/// How long the server gets to hear that the bridge ends. Real time: it guards against a server
+/// that hangs.
 const PARTING: Duration = Duration::from_secs(1);
 
 /// The words for every request that a server leaves open when it goes away.
 const GONE: &str = "The connection to level3 ended. It went away before it answered.";
 
-/// The beginning of each error that the transport makes by itself: each says in its words that a connection ended before the answer.
+/// The beginning of each error that the transport makes by itself: each says in its words that a
+/// connection ended before the answer.
 const OF_THE_TRANSPORT: &str = "streamable HTTP ";
 
-/// Speaks MCP on standard input and output, until the input has ended and everything that was asked is answered, or the server is gone.
+/// Speaks MCP on standard input and output, until the input has ended and everything that was asked
+/// is answered, or the server is gone.
 pub(super) async fn serve(client: &Client) -> Result<(), CliError> {
-    // A server that is not there, or wants another token, is told on standard error before anything is promised.
+    // A server that is not there, or wants another token, is told on standard error before anything
+    // is promised.
     let _: McpServers = client.get(&["mcp"], &[]).await?;
     let mut config = StreamableHttpClientTransportConfig::with_uri(client.address(&["mcp"]).as_str());
-    // A server that was killed knows no connection of before. More than the one attempt that is always made would only hide that.
+    // A server that was killed knows no connection of before. More than the one attempt that is
+    // always made would only hide that.
     config.retry_config = Arc::new(NeverRetry::default());
     config.auth_header = client.token().map(|token| token.expose_secret().to_owned());
     let server = StreamableHttpClientTransport::with_client(client::patient(client.server())?, config);
@@ -51,8 +57,8 @@ pub(super) async fn serve(client: &Client) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Carries messages both ways. Ends with the server, with an output that nobody reads, or behind the input: then once everything is
-/// answered, or no answer came for so long.
+/// Carries messages both ways. Ends with the server, with an output that nobody reads, or behind
+/// the input: then once everything is answered, or no answer came for so long.
 async fn carry<R, W>(input: R, output: W, mut server: impl Transport<RoleClient>, patience: Duration)
 where
     R: AsyncRead + Send + Unpin,
@@ -113,8 +119,8 @@ where
             break;
         }
     }
-    // Lets the server forget the connection; it would after a while anyway. A transport over which nobody has greeted does not hear that
-    // it is to end: it ends when it is dropped.
+    // Lets the server forget the connection; it would after a while anyway. A transport over which
+    // nobody has greeted does not hear that it is to end: it ends when it is dropped.
     let _ = timeout(PARTING, server.close()).await;
 }
 

@@ -1,4 +1,5 @@
-//! `level3 campaign`: a person makes, steers and watches campaigns. All of it is the person's own request.
+//! `level3 campaign`: a person makes, steers and watches campaigns. All of it is the person's own
+//! request.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,8 +30,8 @@ pub enum CampaignCommand {
     Create {
         /// Its name
         name: String,
-        /// A file with {"tasks": [{"description", "preconditions", "requires", "needs"}]}; in it a task names another by its place:
-        /// {"kind": "task_done", "nth": 1}
+        /// A file with {"tasks": [{"description", "preconditions", "requires", "needs"}]}; in it a
+        /// task names another by its place: {"kind": "task_done", "nth": 1}
         #[arg(long, value_name = "FILE")]
         tasks: Option<PathBuf>,
     },
@@ -175,10 +176,12 @@ pub struct CampaignTaskAsk {
     /// For block: the reason; for add: the same as --requires
     #[arg(conflicts_with = "requires")]
     more: Option<String>,
-    /// For add: the list of what has to hold before it begins, like [{"kind": "task_done", "task": 1}]
+    /// For add: the list of what has to hold before it begins, like [{"kind": "task_done", "task":
+    /// 1}]
     #[arg(long, value_name = "JSON")]
     preconditions: Option<String>,
-    /// For add: the list of what has to hold for it to be done, like [{"kind": "user_answered", "question": "tone"}]
+    /// For add: the list of what has to hold for it to be done, like [{"kind": "user_answered",
+    /// "question": "tone"}]
     #[arg(long, value_name = "JSON")]
     requires: Option<String>,
     /// For add: the list of artifacts that a model is shown for it, like [{"type": "context"}]
@@ -413,7 +416,8 @@ async fn verify(id: i64, client: &Client, screen: &mut Screen<'_>) -> Result<(),
     if found.clean { Ok(()) } else { Err(CliError::Failed("the campaign is not what its events say".to_owned())) }
 }
 
-/// Says that somebody is there, at intervals, until the campaign is over, the one cycle that was asked for has ended, or the terminal is closed.
+/// Says that somebody is there, at intervals, until the campaign is over, the one cycle that was
+/// asked for has ended, or the terminal is closed.
 #[expect(clippy::disallowed_methods, reason = "a sign is given at intervals, and nothing tells")]
 async fn watch(id: i64, sign: Duration, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
     screen.line("You are there; end with Ctrl-C. What has to be approved: level3 approvals")?;

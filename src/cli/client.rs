@@ -12,7 +12,8 @@ use super::CliError;
 use crate::domain::{Machine, TurnId};
 use crate::wire::api::{ApiError, TurnReport};
 
-/// How long the server gets to answer. Real time: it guards against one that hangs. A request that waits for a turn takes 20 s.
+/// How long the server gets to answer. Real time: it guards against one that hangs. A request that
+/// waits for a turn takes 20 s.
 const PATIENCE: Duration = Duration::from_secs(60);
 const CONNECT: Duration = Duration::from_secs(5);
 
@@ -93,9 +94,11 @@ impl Client {
         self.send(Method::DELETE, path, &[], NOTHING).await
     }
 
-    /// Waits until a turn is over or waits for a person, if only behind the question of another turn.
+    /// Waits until a turn is over or waits for a person, if only behind the question of another
+    /// turn.
     pub(super) async fn settled(&self, turn: TurnId) -> Result<TurnReport, CliError> {
-        // The first look asks the server not to wait, since nothing may happen before the person decides that question.
+        // The first look asks the server not to wait, since nothing may happen before the person
+        // decides that question.
         let mut wait = false;
         loop {
             let report: TurnReport = self.get(&["turns", &turn.to_string()], &[("wait", wait.to_string())]).await?;
@@ -157,7 +160,8 @@ fn http(server: &Url, patience: Option<Duration>) -> Result<reqwest::Client, Cli
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = reqwest::Client::builder()
         .connect_timeout(CONNECT)
-        // Each request has a connection of its own. A kept one may be closed by the server, or by a proxy, in the moment of the next request.
+        // Each request has a connection of its own. A kept one may be closed by the server, or by a
+        // proxy, in the moment of the next request.
         .pool_max_idle_per_host(0)
         .redirect(reqwest::redirect::Policy::none())
         .user_agent(concat!("level3/", env!("CARGO_PKG_VERSION")));
@@ -165,7 +169,8 @@ fn http(server: &Url, patience: Option<Duration>) -> Result<reqwest::Client, Cli
         builder = builder.timeout(patience);
     }
     if server.scheme() == "http" {
-        // Without TLS the machine's certificates are not needed. The server is this machine's own: no proxy stands between.
+        // Without TLS the machine's certificates are not needed. The server is this machine's own:
+        // no proxy stands between.
         builder = builder.tls_certs_only([]).no_proxy();
     }
     builder.build().map_err(|source| CliError::Unreachable { url: server.clone(), source })

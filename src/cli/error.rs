@@ -21,7 +21,8 @@ pub enum CliError {
         /// Why.
         source: reqwest::Error,
     },
-    /// No server runs on the data folder of these settings. Another program may listen at its address, and is shown no token.
+    /// No server runs on the data folder of these settings. Another program may listen at its
+    /// address, and is shown no token.
     #[error(
         "no level3 runs on the data folder {folder}, so nothing was sent to {url}; start it with ./run.sh, or name the server with --url"
     )]

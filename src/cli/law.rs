@@ -42,7 +42,8 @@ enum PolicyAsk {
         /// on or off
         state: Switch,
     },
-    /// Set the models that work for the profile, in the order they are asked; none means those set for all
+    /// Set the models that work for the profile, in the order they are asked; none means those set
+    /// for all
     Models {
         /// Like groq/llama-3.3-70b-versatile ollama/qwen3, or none
         #[arg(required = true, value_name = "PROVIDER/MODEL")]
@@ -69,7 +70,8 @@ enum Switch {
     Off,
 }
 
-/// A value, or the word `none`. A type of its own, because clap takes an `Option` for an argument that may be left out.
+/// A value, or the word `none`. A type of its own, because clap takes an `Option` for an argument
+/// that may be left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct OrNone<T>(Option<T>);
 

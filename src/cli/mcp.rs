@@ -1,5 +1,5 @@
-//! `level3 mcp`: other agents' way in over standard input and output, for which see `bridge`; and the external servers that the operator
-//! adds.
+//! `level3 mcp`: other agents' way in over standard input and output, for which see `bridge`; and
+//! the external servers that the operator adds.
 
 use clap::{Args, Subcommand};
 use serde_json::Value;
@@ -20,7 +20,8 @@ pub struct McpCommand {
 /// The commands on external MCP servers, whose tools the agent can call.
 #[derive(Debug, Subcommand)]
 enum McpAsk {
-    /// Add a server whose tools the agent may ask to call; each call is asked about until a rule says otherwise
+    /// Add a server whose tools the agent may ask to call; each call is asked about until a rule
+    /// says otherwise
     #[command(
         after_help = "A COMMAND is started by the server with all rights of its user: add only what you would run yourself.\n\
                             Secrets stand in headers and variables by name: --header \"Authorization: Bearer {{API_KEY}}\"."

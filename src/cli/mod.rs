@@ -1,5 +1,5 @@
-//! The command line: a typed client of the running server's HTTP interface. `program` carries out what needs no running server: `serve`,
-//! `backup`, `restore`, `models` and `doctor`.
+//! The command line: a typed client of the running server's HTTP interface. `program` carries out
+//! what needs no running server: `serve`, `backup`, `restore`, `models` and `doctor`.
 
 mod approvals;
 mod bridge;
@@ -74,7 +74,8 @@ pub enum Command {
     },
     /// List every provider of models: configured or not, reachable or not, and what it has
     Models,
-    /// Check the model in use and its fallbacks, and what the server needs; exit code 1 when something is to be mended
+    /// Check the model in use and its fallbacks, and what the server needs; exit code 1 when
+    /// something is to be mended
     Doctor,
     /// Install the Python that scripts of campaigns may be written in, or see what is installed
     #[command(subcommand)]
@@ -126,13 +127,15 @@ pub enum Ask {
     User(users::UserCommand),
     /// Put back what a call deleted or overwrote; or list the calls that can be undone
     Undo(undo::UndoCommand),
-    /// Let another agent call capabilities: speaks MCP on standard input and output, for the running server
+    /// Let another agent call capabilities: speaks MCP on standard input and output, for the
+    /// running server
     Mcp(mcp::McpCommand),
     /// Rebuild everything from events and compare; or show a turn as it was recorded
     Replay(replay::ReplayCommand),
 }
 
-/// Asks the server and prints its answer. `may_run` says of a data folder whether a server can run on it.
+/// Asks the server and prints its answer. `may_run` says of a data folder whether a server can run
+/// on it.
 ///
 /// # Errors
 /// [`CliError`]; it says what to do.

@@ -13,7 +13,8 @@ use crate::wire::api::{ReplayCheck, ReplayedEvent, ReplayedTurn};
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub struct ReplayCommand {
-    /// Rebuild every table that follows from events, and compare; check that no event was changed or taken out
+    /// Rebuild every table that follows from events, and compare; check that no event was changed
+    /// or taken out
     #[arg(long)]
     check: bool,
     /// Show a turn as it was recorded: answers, calls, verdicts, operations, outcomes

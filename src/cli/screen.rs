@@ -25,7 +25,8 @@ impl Screen<'_> {
         writeln!(self.out, "{}", plain(text.as_ref()))
     }
 
-    /// A QR code as lines of half blocks. On a terminal they have colours of their own, which a camera needs on a light one.
+    /// A QR code as lines of half blocks. On a terminal they have colours of their own, which a
+    /// camera needs on a light one.
     ///
     /// # Errors
     /// It cannot be written.
@@ -75,7 +76,8 @@ impl Screen<'_> {
         Ok(self.json)
     }
 
-    /// A value as JSON, whether it was asked for or not. Every character that acts is written as JSON's own escape: a program reads the same value.
+    /// A value as JSON, whether it was asked for or not. Every character that acts is written as
+    /// JSON's own escape: a program reads the same value.
     pub(super) fn value(&mut self, value: &impl Serialize) -> io::Result<()> {
         let mut written = String::new();
         for c in serde_json::to_string_pretty(value)?.chars() {

@@ -1,5 +1,5 @@
-//! `level3 secret`: the values come from a prompt or from standard input, never from an argument, which other users of the machine
-//! and the shell's history would see.
+//! `level3 secret`: the values come from a prompt or from standard input, never from an argument,
+//! which other users of the machine and the shell's history would see.
 
 use std::io::{self, IsTerminal, Read};
 

@@ -1,5 +1,6 @@
-//! `level3 user`: who has an account on the server. Passwords come from a prompt or from standard input, never from an argument, which
-//! other users of the machine and the shell's history would see.
+//! `level3 user`: who has an account on the server. Passwords come from a prompt or from standard
+//! input, never from an argument, which other users of the machine and the shell's history would
+//! see.
 
 use std::io::{self, IsTerminal, Read, Write};
 

@@ -7,7 +7,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use futures::future::BoxFuture;
 use tokio::sync::Notify;
 
-/// Tells the time and wakes sleepers. Deadlines that guard against a hanging peer are real time and do not come from here.
+/// Tells the time and wakes sleepers. Deadlines that guard against a hanging peer are real time and
+/// do not come from here.
 pub trait Clock: Send + Sync {
     /// The time now.
     fn now(&self) -> DateTime<Utc>;
@@ -23,7 +24,8 @@ pub struct SystemClock;
 impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "the one place that reads the machine's clock")]
     fn now(&self) -> DateTime<Utc> {
-        // Postgres keeps microseconds: a time that is stored must compare equal to the one kept in memory.
+        // Postgres keeps microseconds: a time that is stored must compare equal to the one kept in
+        // memory.
         let now = Utc::now() + shift();
         DateTime::from_timestamp_micros(now.timestamp_micros()).unwrap_or(now)
     }
@@ -32,7 +34,8 @@ impl Clock for SystemClock {
     fn sleep_until(&self, at: DateTime<Utc>) -> BoxFuture<'static, ()> {
         let clock = *self;
         Box::pin(async move {
-            // In slices, so that a machine that was suspended, or whose clock was set, wakes at the right time of day.
+            // In slices, so that a machine that was suspended, or whose clock was set, wakes at the
+            // right time of day.
             const SLICE: std::time::Duration = std::time::Duration::from_secs(30);
             while let Ok(left) = (at - clock.now()).to_std() {
                 if left.is_zero() {
@@ -44,8 +47,8 @@ impl Clock for SystemClock {
     }
 }
 
-/// How far a story turned the clock of its server, in the seconds of `LEVEL3_CLOCK_SHIFT`: data of an older version have questions that
-/// wait for a day. Debug builds only.
+/// How far a story turned the clock of its server, in the seconds of `LEVEL3_CLOCK_SHIFT`: data of
+/// an older version have questions that wait for a day. Debug builds only.
 #[cfg(debug_assertions)]
 #[expect(clippy::disallowed_methods, reason = "as a failpoint is armed")]
 fn shift() -> TimeDelta {
@@ -129,7 +132,8 @@ impl Random for SystemRandom {
     }
 }
 
-/// A sequence that is the same for the same seed (splitmix64, Steele, Lea and Flood 2014); for tests.
+/// A sequence that is the same for the same seed (splitmix64, Steele, Lea and Flood 2014); for
+/// tests.
 #[derive(Debug)]
 pub struct SeededRandom(Mutex<u64>);
 

@@ -1,6 +1,6 @@
 //! Answers that do nothing: empty ones, those that only repeat the question or a tool's result,
-//! those that go on in the person's place, and the text of a call that no server made a call of. The coach asks the model again; how often
-//! follows from what is stored.
+//! those that go on in the person's place, and the text of a call that no server made a call of.
+//! The coach asks the model again; how often follows from what is stored.
 
 use super::unknown;
 use crate::domain::{CallRequest, Exchange, HistoryEntry, Refusal};
@@ -24,8 +24,8 @@ const TEXTS: usize = 2;
 pub(super) enum Idle {
     /// It is empty, or the question.
     Empty,
-    /// It begins with a time as the person's messages do, and goes on as the person might. It may be
-    /// an answer all the same, so it is asked about once.
+    /// It begins with a time as the person's messages do, and goes on as the person might. It may
+    /// be an answer all the same, so it is asked about once.
     AsPerson,
     /// It is the text of a call, of a tool that may not exist.
     Written(CallRequest),
@@ -56,8 +56,8 @@ impl<'a> Idling<'a> {
     }
 
     /// The words for the model after its last answer, if that did nothing. The text of a call is
-    /// answered as a call is, see [`refusal`]; if it comes again, a model that `makes` its own tools
-    /// is told to make this one.
+    /// answered as a call is, see [`refusal`]; if it comes again, a model that `makes` its own
+    /// tools is told to make this one.
     pub(super) fn told(&self, makes: bool) -> Option<String> {
         match &*self.answers {
             [Idle::Empty, ..] => Some(ASK_AGAIN.to_owned()),
@@ -103,7 +103,8 @@ pub(super) fn idle(answer: &str, asked: &str) -> Option<Idle> {
     let (whole, asked) = (answer.trim(), asked.trim());
     let answer = without_time(whole);
     let rest = answer.strip_prefix(asked).filter(|rest| rest.starts_with('\n')).unwrap_or(answer).trim();
-    // The templates of Qwen and Hermes begin a tool's result so. A model may well say back a word or two.
+    // The templates of Qwen and Hermes begin a tool's result so. A model may well say back a word
+    // or two.
     let repeats = rest == asked && asked.split_whitespace().count() > 2;
     if rest.is_empty() || rest.starts_with("<tool_response>") || repeats {
         return Some(Idle::Empty);

@@ -67,8 +67,8 @@ fn helped(rule: &str) {
     tracing::debug!(target: "level3::help", rule);
 }
 
-/// Takes the lines out of an answer that begin as the controller's notes do. A model that was shown such a note writes it, too; in an
-/// answer it would be read as the program's own word.
+/// Takes the lines out of an answer that begin as the controller's notes do. A model that was shown
+/// such a note writes it, too; in an answer it would be read as the program's own word.
 pub fn strip_controller(content: &mut String) {
     const NOTE: &str = "[controller]";
     if content.contains(NOTE) {

@@ -1,7 +1,8 @@
 //! The truth ledger: if an answer says that something was done, or is about to be, a record has to
-//! stand behind it: after its last answer a turn does no more. An answer without one is taken back once, so that the model can do it or say it otherwise; the next
-//! one is shown as it is, with a mark. Everything follows from what is stored, so a turn that is
-//! taken up again goes on where it was.
+//! stand behind it: after its last answer a turn does no more. An answer without one is taken back
+//! once, so that the model can do it or say it otherwise; the next one is shown as it is, with a
+//! mark. Everything follows from what is stored, so a turn that is taken up again goes on where it
+//! was.
 
 use super::claims::{self, Claim};
 use crate::domain::Exchange;
@@ -71,8 +72,8 @@ pub(super) fn claimed(answer: &Answer, turn: Option<&Exchange>) -> Option<Claime
 }
 
 impl Claimed {
-    /// The judgement on the answer, if these calls were made. `deeds`: each tool says of itself whether it changes something, so looking
-    /// something up does not make anything done.
+    /// The judgement on the answer, if these calls were made. `deeds`: each tool says of itself
+    /// whether it changes something, so looking something up does not make anything done.
     pub fn judged(self, done: &[Made], deeds: bool) -> Truth {
         let proven = match self.claim {
             Claim::Sent => done.iter().any(|call| call.sends),

@@ -1,4 +1,5 @@
-//! `LEVEL3_BROWSER`: how a person's browser is reached. It is on this machine, and level3 starts none.
+//! `LEVEL3_BROWSER`: how a person's browser is reached. It is on this machine, and level3 starts
+//! none.
 
 use std::net::IpAddr;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! Settings. Read once, from the environment, `.env` and the file that the page writes; the first of these wins. Every error names the
-//! variable.
+//! Settings. Read once, from the environment, `.env` and the file that the page writes; the first
+//! of these wins. Every error names the variable.
 
 mod browser;
 mod host;
@@ -46,24 +46,30 @@ pub struct Config {
     pub postgres_bin: Option<PathBuf>,
     /// Which model to use.
     pub model: ModelSettings,
-    /// `HEARTBEAT_INTERVAL`: how often the server looks for what is due, besides the moments it falls due.
+    /// `HEARTBEAT_INTERVAL`: how often the server looks for what is due, besides the moments it
+    /// falls due.
     pub heartbeat: SettingSeconds,
     /// `APPROVAL_EXPIRY`: how long a person has to decide before it counts as no.
     pub approval_expiry: SettingSeconds,
-    /// `MAX_TOOL_ITERATIONS`: how many model requests one turn may make, and `MAX_CONVERSATION_HISTORY`: how many earlier messages each
-    /// of them carries.
+    /// `MAX_TOOL_ITERATIONS`: how many model requests one turn may make, and
+    /// `MAX_CONVERSATION_HISTORY`: how many earlier messages each of them carries.
     pub turn: TurnLimits,
-    /// `LEVEL3_TOKEN`: what a client must show; required when `listen` is not loopback and the owner has no password.
+    /// `LEVEL3_TOKEN`: what a client must show; required when `listen` is not loopback and the
+    /// owner has no password.
     pub token: Option<String>,
-    /// `LEVEL3_ALLOWED_HOSTS`: further names, comma separated, under which the server may be reached: at that port, or at every port.
+    /// `LEVEL3_ALLOWED_HOSTS`: further names, comma separated, under which the server may be
+    /// reached: at that port, or at every port.
     pub allowed_hosts: Vec<HostName>,
-    /// `LEVEL3_EGRESS_ALLOW`: addresses with port, comma separated, that requests may go to although they are not public.
+    /// `LEVEL3_EGRESS_ALLOW`: addresses with port, comma separated, that requests may go to
+    /// although they are not public.
     pub egress_allow: BTreeSet<SocketAddr>,
-    /// `LEVEL3_CAPABILITY_CRASHES`: after so many crashes in a row in the middle of a capability's call its version is disabled.
+    /// `LEVEL3_CAPABILITY_CRASHES`: after so many crashes in a row in the middle of a capability's
+    /// call its version is disabled.
     pub capability_crashes: u32,
     /// `LEVEL3_TURN_CRASHES`: after so many crashes in a row at one tool call its turn is given up.
     pub turn_crashes: i32,
-    /// `LEVEL3_SHUTDOWN_SECONDS`: how long turns, requests and sockets get to end in good order when the server is stopped.
+    /// `LEVEL3_SHUTDOWN_SECONDS`: how long turns, requests and sockets get to end in good order
+    /// when the server is stopped.
     pub shutdown: SettingSeconds,
     /// `LEVEL3_TURN_LOG`: whether each turn is logged to a file of the data folder.
     pub turn_log: bool,
@@ -79,7 +85,8 @@ pub struct Config {
     pub undo_bytes: u64,
     /// `LEVEL3_AGENT_QUOTA`: how many bytes the agent's tables may take.
     pub agent_quota: u64,
-    /// `LEVEL3_DISK_RESERVE`: how many bytes of the device the agent's statements leave to the server.
+    /// `LEVEL3_DISK_RESERVE`: how many bytes of the device the agent's statements leave to the
+    /// server.
     pub disk_reserve: u64,
     /// `LEVEL3_READY_FILE`: the server's address is written there once it is ready.
     pub ready_file: Option<PathBuf>,
@@ -89,7 +96,8 @@ pub struct Config {
     pub browser: Option<BrowserAddress>,
     /// `LEVEL3_WHATSAPP`: the program that speaks with WhatsApp for Relay; none when `None`.
     pub whatsapp: Option<PathBuf>,
-    /// `LEVEL3_OPERATOR`: the channel and the numbers whose messages are orders to the operator; nobody's are when `None`.
+    /// `LEVEL3_OPERATOR`: the channel and the numbers whose messages are orders to the operator;
+    /// nobody's are when `None`.
     pub operator: Option<OperatorNumbers>,
     /// `DISPLAY` and its like: the screen of which the operator takes pictures.
     pub screen: BTreeMap<String, String>,
@@ -119,7 +127,8 @@ const PROGRAMS: [&str; 11] =
 /// The variables that name the screen of a desktop.
 const SCREEN: [&str; 4] = ["DISPLAY", "XAUTHORITY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"];
 
-/// Which model to use, as the operator wrote it. All `None` means: look for a local one, else the tour.
+/// Which model to use, as the operator wrote it. All `None` means: look for a local one, else the
+/// tour.
 #[derive(Clone, Default)]
 pub struct ModelSettings {
     /// `LLM_PROVIDER`.
@@ -130,7 +139,8 @@ pub struct ModelSettings {
     pub api_key: Option<String>,
     /// `LLM_BASE_URL`.
     pub base_url: Option<String>,
-    /// `LLM_FALLBACK`: models that answer when the first is down, as `provider/model`, comma separated.
+    /// `LLM_FALLBACK`: models that answer when the first is down, as `provider/model`, comma
+    /// separated.
     pub fallback: Option<String>,
     /// `LLM_CONTEXT_TOKENS`: how much the model can take, if that is not known or known wrongly.
     pub context_tokens: Option<u32>,
@@ -158,7 +168,8 @@ pub struct ConfigError {
 impl Lasting for ConfigError {}
 
 impl Config {
-    /// Reads the environment and, below it, the file `.env` in the working folder, and the file that the page writes.
+    /// Reads the environment and, below it, the file `.env` in the working folder, and the file
+    /// that the page writes.
     ///
     /// # Errors
     /// The first setting that cannot be used, or a `.env` that cannot be read.
@@ -176,7 +187,8 @@ impl Config {
         Self::layered(SettingSources::new(std::env::vars().collect(), settings))
     }
 
-    /// Makes a configuration from the settings that a command has put together, and the file that the page writes.
+    /// Makes a configuration from the settings that a command has put together, and the file that
+    /// the page writes.
     ///
     /// # Errors
     /// The first setting that cannot be used.
@@ -184,7 +196,8 @@ impl Config {
         Self::layered(SettingSources::new(settings.into_iter().collect(), HashMap::new()))
     }
 
-    /// Makes a configuration from settings of several places. A file of the page that is of no use is left out, with a word.
+    /// Makes a configuration from settings of several places. A file of the page that is of no use
+    /// is left out, with a word.
     fn layered(mut sources: SettingSources) -> Result<Self, ConfigError> {
         let above = Self::read(&sources.whole())?;
         let unreadable = sources.take_page(&above.data_dir).err().map(|error| error.to_string());

@@ -1,4 +1,5 @@
-//! The place of a model in a file of settings: its provider and its address, checked by one rule for all such files.
+//! The place of a model in a file of settings: its provider and its address, checked by one rule
+//! for all such files.
 
 use serde_json::json;
 use url::Url;
@@ -16,7 +17,8 @@ pub enum AddressFault {
     Credentials,
 }
 
-/// The address of a model, as it is written and read. A `/` at its end and the path of a chat are left out.
+/// The address of a model, as it is written and read. A `/` at its end and the path of a chat are
+/// left out.
 ///
 /// # Errors
 /// [`AddressFault`].
@@ -31,7 +33,8 @@ pub fn model_address(written: &str) -> Result<(&str, Url), AddressFault> {
     }
 }
 
-/// Checks `provider` and `base_url` of the field `model`. The words about an address do not repeat it: it may hold a password.
+/// Checks `provider` and `base_url` of the field `model`. The words about an address do not repeat
+/// it: it may hold a password.
 ///
 /// # Errors
 /// The field that is wrong, with a right value.

@@ -1,4 +1,5 @@
-//! Every setting by its name: what is read, what the documents list, and what a mistyped one is compared with.
+//! Every setting by its name: what is read, what the documents list, and what a mistyped one is
+//! compared with.
 
 use std::collections::HashMap;
 

@@ -38,7 +38,8 @@ pub(super) fn exactly(written: &str) -> Option<ContactAddress> {
     ContactAddress::read(written).ok().filter(|address| address.as_str() == written)
 }
 
-/// The settings that the server of `level3 operator` gets from the environment, besides keys and addresses of models. All others stand in its home.
+/// The settings that the server of `level3 operator` gets from the environment, besides keys and
+/// addresses of models. All others stand in its home.
 const HANDED_ON: [&str; 13] = [
     "LLM_PROVIDER",
     "LLM_MODEL",

@@ -1,12 +1,14 @@
-//! The environment of the command `relay`: where its folder may lie, and what it hands on to the server that it starts.
+//! The environment of the command `relay`: where its folder may lie, and what it hands on to the
+//! server that it starts.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::{PROGRAMS, PROVIDER_ADDRESSES, PROVIDER_KEYS};
 
-/// The settings that a server started by `relay start` gets from the environment, besides keys and addresses of models. All others stand
-/// in the folder: what a shell happens to hold must not move the data or open a door.
+/// The settings that a server started by `relay start` gets from the environment, besides keys and
+/// addresses of models. All others stand in the folder: what a shell happens to hold must not move
+/// the data or open a door.
 const HANDED_ON: [&str; 7] =
     ["LLM_PROVIDER", "LLM_MODEL", "LLM_API_KEY", "LLM_BASE_URL", "LLM_FALLBACK", "LEVEL3_POSTGRES_BIN", "RUST_LOG"];
 
@@ -19,7 +21,8 @@ pub struct RelayEnvironment {
     pub user_home: Option<PathBuf>,
     /// `LEVEL3_BIN`: the program to start; without it, the one beside `relay`.
     pub program: Option<PathBuf>,
-    /// `LEVEL3_WHATSAPP`: the program that speaks with WhatsApp; without it, the one beside `relay`.
+    /// `LEVEL3_WHATSAPP`: the program that speaks with WhatsApp; without it, the one beside
+    /// `relay`.
     pub whatsapp: Option<PathBuf>,
     /// The environment of the server that is started.
     pub handed_on: BTreeMap<String, String>,

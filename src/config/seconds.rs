@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 
-/// The most seconds: ten years. A clock can be moved on by it, and neither form of a time below is too small for it.
+/// The most seconds: ten years. A clock can be moved on by it, and neither form of a time below is
+/// too small for it.
 const MOST: u32 = 10 * 365 * 24 * 60 * 60;
 
 /// A time that a setting gives: at least a second, and not so long that a clock overflows by it.

@@ -1,5 +1,5 @@
-//! The places from which settings come: the environment, below it the file `.env`, and below both the file that the page writes. A
-//! setting of the page holds from the next start.
+//! The places from which settings come: the environment, below it the file `.env`, and below both
+//! the file that the page writes. A setting of the page holds from the next start.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -15,7 +15,8 @@ use crate::whole_file;
 /// The file in the data folder that the page writes.
 const FILE: &str = "settings.json";
 
-/// The settings that can be changed on the page. None of them opens a door, sends a key elsewhere, or moves what is kept.
+/// The settings that can be changed on the page. None of them opens a door, sends a key elsewhere,
+/// or moves what is kept.
 const CHANGEABLE: [&str; 13] = [
     "LLM_PROVIDER",
     "LLM_MODEL",
@@ -209,7 +210,8 @@ impl NextSettings {
     }
 }
 
-/// The settings in the page's file; none if there is no file. Names that the page cannot change are left out.
+/// The settings in the page's file; none if there is no file. Names that the page cannot change are
+/// left out.
 fn of_page(folder: &Path) -> io::Result<BTreeMap<String, String>> {
     let text = match fs::read_to_string(folder.join(FILE)) {
         Ok(text) => text,

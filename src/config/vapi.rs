@@ -20,7 +20,8 @@ pub struct VapiSettings {
     pub url: Url,
     /// `VOICE_PUBLIC_URL`: this server as Vapi reaches it.
     pub public: Url,
-    /// `VOICE_VAPI_SECRET`: the name of the secret by which an assistant of Vapi's dashboard shows itself.
+    /// `VOICE_VAPI_SECRET`: the name of the secret by which an assistant of Vapi's dashboard shows
+    /// itself.
     pub secret: Option<String>,
     /// `VOICE_VAPI_SIGNATURE`: how messages are signed.
     pub signature: SignaturePlan,
@@ -143,7 +144,8 @@ fn plan(value: String) -> Result<SignaturePlan, ConfigError> {
     }
 }
 
-/// A name that only Vapi uses: the server under it opens two doors, so a person's own name would lock them out.
+/// A name that only Vapi uses: the server under it opens two doors, so a person's own name would
+/// lock them out.
 fn public(value: String, own: &[HostName], listen: Option<SocketAddr>) -> Result<(Url, HostName), ConfigError> {
     let url = whole("VOICE_PUBLIC_URL", value.clone())?;
     let wrong = |problem: &str| ConfigError { variable: "VOICE_PUBLIC_URL", value: value.clone(), problem: problem.to_owned() };

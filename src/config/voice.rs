@@ -1,4 +1,5 @@
-//! Servers that are Law's ears and mouth: whole addresses, and the names of the secrets that go with them.
+//! Servers that are Law's ears and mouth: whole addresses, and the names of the secrets that go
+//! with them.
 
 use url::Url;
 

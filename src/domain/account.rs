@@ -1,4 +1,5 @@
-//! The part of a call's outcome that is for a person, and the use of models by a turn. No model reads either.
+//! The part of a call's outcome that is for a person, and the use of models by a turn. No model
+//! reads either.
 
 use std::time::Duration;
 
@@ -7,7 +8,8 @@ use serde::{Deserialize, Serialize};
 /// The facts of a call that a person is shown beside its result. Absent ones are not known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CallAccount {
-    /// How long it was carried out, in milliseconds of real time, without the time a person took to decide.
+    /// How long it was carried out, in milliseconds of real time, without the time a person took to
+    /// decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ms: Option<i64>,
     /// The version of the capability that was called.
@@ -22,7 +24,8 @@ pub struct CallAccount {
     /// True if something that it did elsewhere may or may not have happened.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncertain: bool,
-    /// True if its beginning is an event of its own, so that the log does not tell of it again with its end.
+    /// True if its beginning is an event of its own, so that the log does not tell of it again with
+    /// its end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub begun: bool,
 }
@@ -50,8 +53,8 @@ pub struct ShownColumn {
     pub kind: String,
 }
 
-/// The requests to models, summed up, and their cost. Requests of the governor and of summaries count, and answers that broke off; words of
-/// the controller's own do not.
+/// The requests to models, summed up, and their cost. Requests of the governor and of summaries
+/// count, and answers that broke off; words of the controller's own do not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requests {
     /// How often.

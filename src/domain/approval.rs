@@ -81,7 +81,8 @@ pub struct Shown {
     pub arguments: Value,
     /// The effects in words, a sentence each.
     pub what: Vec<String>,
-    /// The question, if a character puts it in words of its own: these are then said in place of the card, and are all that the person hears.
+    /// The question, if a character puts it in words of its own: these are then said in place of
+    /// the card, and are all that the person hears.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
     /// Why a person is asked.

@@ -23,7 +23,8 @@ text_enum! {
 pub struct TestCase {
     /// The arguments of the call.
     pub params: Value,
-    /// The expected result, compared as JSON; if absent, the call only has to succeed. `null` is a result like any other.
+    /// The expected result, compared as JSON; if absent, the call only has to succeed. `null` is a
+    /// result like any other.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     pub expect: Option<Value>,
     /// The answers to its operations (requests, SQL, kept values, calls of tools), in the order in

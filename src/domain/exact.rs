@@ -1,5 +1,5 @@
-//! JSON that is read exactly. Serde takes a list for the fields of a struct in their order, and of a field that stands twice the last: both are
-//! another thing than was written.
+//! JSON that is read exactly. Serde takes a list for the fields of a struct in their order, and of
+//! a field that stands twice the last: both are another thing than was written.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,7 +8,8 @@ use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-/// Reads a value in which each list, object, text and number stands where the type writes one. A field that is left out may be `null`.
+/// Reads a value in which each list, object, text and number stands where the type writes one. A
+/// field that is left out may be `null`.
 ///
 /// # Errors
 /// A sentence with the place.

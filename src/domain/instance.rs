@@ -1,5 +1,6 @@
-//! How an instance of Relay goes: a conversation with one contact, from its order to its end. The arrows are those of the document; docs/states.md
-//! draws them, and ADR 50 says how the places are read in which the document is silent.
+//! How an instance of Relay goes: a conversation with one contact, from its order to its end. The
+//! arrows are those of the document; docs/states.md draws them, and ADR 50 says how the places are
+//! read in which the document is silent.
 
 mod ways;
 
@@ -34,7 +35,8 @@ text_enum! {
 }
 
 text_enum! {
-    /// The inputs of an instance. Each leads to one state, so there is a `resume` for each state that is paused.
+    /// The inputs of an instance. Each leads to one state, so there is a `resume` for each state
+    /// that is paused.
     InstanceInput {
         /// Another instance of the contact is open.
         Queue = "queue",
@@ -102,7 +104,8 @@ text_enum! {
 }
 
 impl InstanceState {
-    /// True if it has its contact's place: no other instance of the contact goes on beside it. `paused_from` is the state that was paused.
+    /// True if it has its contact's place: no other instance of the contact goes on beside it.
+    /// `paused_from` is the state that was paused.
     pub fn has_place(self, paused_from: Option<Self>) -> bool {
         match self {
             Self::Queued | Self::Completed | Self::Abandoned | Self::Failed => false,
@@ -129,7 +132,8 @@ impl InstanceState {
         }
     }
 
-    /// The inputs that lead to [`InstanceState::Active`]: the way on which an error that cannot be mended, and a call for a person, leave.
+    /// The inputs that lead to [`InstanceState::Active`]: the way on which an error that cannot be
+    /// mended, and a call for a person, leave.
     pub fn to_active(self) -> &'static [InstanceInput] {
         use InstanceInput::{FollowUp, Open, Reply, TakeUp};
         match self {

@@ -1,5 +1,5 @@
-//! The names of the tools that every builder begins with, and of those that only some profiles have, for
-//! code that has to speak of one of them.
+//! The names of the tools that every builder begins with, and of those that only some profiles
+//! have, for code that has to speak of one of them.
 
 /// Runs SQL.
 pub const EXECUTE_SQL: &str = "execute_sql";

@@ -1,4 +1,5 @@
-//! The operator: whose orders its tasks are, what state a task is in for a person, what lasts between tasks, and the words that go back.
+//! The operator: whose orders its tasks are, what state a task is in for a person, what lasts
+//! between tasks, and the words that go back.
 
 use std::fmt;
 
@@ -12,7 +13,8 @@ use super::{ApprovalState, DecidingWords, Shown, TurnState, Words};
 
 /// The most bytes of the global context, as compact JSON.
 pub const MOST_CONTEXT: usize = 8 << 10;
-/// The most characters of an answer, or of the arguments of a question, that a channel is given: five messages of WhatsApp.
+/// The most characters of an answer, or of the arguments of a question, that a channel is given:
+/// five messages of WhatsApp.
 const MOST_SENT: usize = 20_000;
 
 text_enum! {
@@ -43,7 +45,8 @@ impl From<TurnState> for OperatorTaskState {
     }
 }
 
-/// The source of an order. The id of its message says it, so that an order that comes twice is one task.
+/// The source of an order. The id of its message says it, so that an order that comes twice is one
+/// task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderSource {
     /// The channel.
@@ -83,7 +86,8 @@ text_enum! {
 }
 
 impl Subject {
-    /// The key of the question in an approval, of a picture and of the outcome; [`Self::of`] reads them.
+    /// The key of the question in an approval, of a picture and of the outcome; [`Self::of`] reads
+    /// them.
     pub fn key(self, number: i64) -> String {
         let begins = match self {
             Self::Question => "ask",
@@ -103,7 +107,8 @@ impl Subject {
     }
 }
 
-/// A message about a task that did not arrive, or of which nobody knows whether it did. As text it says so to a person.
+/// A message about a task that did not arrive, or of which nobody knows whether it did. As text it
+/// says so to a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Undelivered {
     /// Its subject.
@@ -198,7 +203,8 @@ pub fn known<'a>(scripts: impl Iterator<Item = &'a str>, context: &GlobalContext
     format!("Scripts there are: {names}.\nGlobal context, version {}: {}", context.version, context.document)
 }
 
-/// The reason why a task ends without an answer of the model: a person said no to a call of `tool`, or said nothing in time.
+/// The reason why a task ends without an answer of the model: a person said no to a call of `tool`,
+/// or said nothing in time.
 pub fn ended_by(state: ApprovalState, tool: &str) -> Option<String> {
     match state {
         ApprovalState::Denied => {
@@ -211,7 +217,8 @@ pub fn ended_by(state: ApprovalState, tool: &str) -> Option<String> {
     }
 }
 
-/// A question, as its person reads it on the phone. One that messages cannot show whole is allowed elsewhere.
+/// A question, as its person reads it on the phone. One that messages cannot show whole is allowed
+/// elsewhere.
 pub fn question(task: i64, shown: &Shown, until: DateTime<Utc>) -> String {
     let Shown { tool, what, question, why, words, .. } = shown;
     let arguments = arguments_of(shown);
@@ -238,7 +245,8 @@ pub fn fits_messages(shown: &Shown) -> bool {
     beginning(&arguments_of(shown)).is_none()
 }
 
-/// The beginning of a text that is too long for messages, up to the end of a word, and a line that says so. `None` if all of it can be sent.
+/// The beginning of a text that is too long for messages, up to the end of a word, and a line that
+/// says so. `None` if all of it can be sent.
 pub fn beginning(text: &str) -> Option<String> {
     let (end, _) = text.char_indices().nth(MOST_SENT)?;
     let head = &text[..end];
@@ -251,7 +259,8 @@ fn arguments_of(shown: &Shown) -> String {
     written_out(&serde_json::to_string_pretty(&shown.arguments).unwrap_or_default())
 }
 
-/// JSON on which everything that hides or turns text stands as its number: it means the same, and a person sees it.
+/// JSON on which everything that hides or turns text stands as its number: it means the same, and a
+/// person sees it.
 fn written_out(json: &str) -> String {
     let mut shown = String::with_capacity(json.len());
     for letter in json.chars() {
@@ -291,7 +300,8 @@ pub fn only_decides(message: &str) -> bool {
     words(&["CONFIRMAR", "CONFIRM"], &["CANCELAR", "CANCEL"]).heard(message).is_some()
 }
 
-/// True if a message is nothing but a plain yes. It allows what has little effect; while something waits it is never an order.
+/// True if a message is nothing but a plain yes. It allows what has little effect; while something
+/// waits it is never an order.
 pub fn plain_yes(message: &str) -> bool {
     words(DecidingWords::HOUSE.yes, &[]).heard(message).is_some()
 }

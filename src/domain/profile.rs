@@ -59,10 +59,12 @@ pub enum Context {
     /// No turn before it. A text that is made anew for each step stands at the end of the system
     /// prompt.
     Snapshot(fn(&Moment<'_>) -> String),
-    /// No turn before it. The order of an instance of Relay stands at the end of the system prompt, and its transcript, which a stranger writes, in
-    /// the user's role. A turn has to write or to end before it may end.
+    /// No turn before it. The order of an instance of Relay stands at the end of the system prompt,
+    /// and its transcript, which a stranger writes, in the user's role. A turn has to write or to
+    /// end before it may end.
     Transcript,
-    /// A worker of its own, which has the place of the agent, puts each request together. It needs more than a moment.
+    /// A worker of its own, which has the place of the agent, puts each request together. It needs
+    /// more than a moment.
     Worker,
 }
 
@@ -145,8 +147,9 @@ const IN_HOME: [(&str, &str); 10] = [
 ];
 
 impl FailureWords {
-    /// A text for the person who sets the model, with the names that its settings have for that person. A server of one's own with an
-    /// operator has variables instead, so these stay beside them.
+    /// A text for the person who sets the model, with the names that its settings have for that
+    /// person. A server of one's own with an operator has variables instead, so these stay beside
+    /// them.
     pub fn named(self, told: &str) -> String {
         match self {
             Self::OfHome => IN_HOME
@@ -170,7 +173,8 @@ impl FailureWords {
     pub const FORBIDDEN: &str = "You don't have permission to do that";
 }
 
-/// The limits of a turn that are set for the server, and hold if its profile does not say otherwise.
+/// The limits of a turn that are set for the server, and hold if its profile does not say
+/// otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TurnLimits {
     /// Model requests in one turn, if its profile's budget does not say otherwise, either.
@@ -198,8 +202,8 @@ pub struct Profile {
     pub context: Context,
     /// The tasks that stand in the prompt, if it has a place for them.
     pub tasks: TasksShown,
-    /// The tool with which its model completes a due task that it has done; a turn that due tasks begin names it. `None`: due tasks are the
-    /// person's to do, and the person is told of them.
+    /// The tool with which its model completes a due task that it has done; a turn that due tasks
+    /// begin names it. `None`: due tasks are the person's to do, and the person is told of them.
     pub completes_with: Option<&'static str>,
     /// How many calls one answer may make.
     pub calls: CallsPerStep,
@@ -211,7 +215,8 @@ pub struct Profile {
     pub answer_tokens: Option<u32>,
     /// How freely the model chooses its words; `None`: the provider's default.
     pub temperature: Option<f64>,
-    /// The model that answers if its provider's key is set and the policy names none, as `provider/model`; `None`: the server's.
+    /// The model that answers if its provider's key is set and the policy names none, as
+    /// `provider/model`; `None`: the server's.
     pub model: Option<&'static str>,
     /// The most steps of a turn, if its policy has no such budget; `None`: the server's setting.
     pub steps: Option<u32>,
@@ -226,8 +231,9 @@ pub struct Profile {
     /// If true, a message that is no such word declines the waiting question and is said into its
     /// turn. If false, the message queues.
     pub talked_over: bool,
-    /// True if its turns are the tasks of the operator, one at a time in one conversation: the governor classifies every action, reading too,
-    /// a refusal, silence or a limit aborts the task, risky actions are recorded, and the prompt shows the global context.
+    /// True if its turns are the tasks of the operator, one at a time in one conversation: the
+    /// governor classifies every action, reading too, a refusal, silence or a limit aborts the
+    /// task, risky actions are recorded, and the prompt shows the global context.
     pub operates: bool,
 }
 
@@ -241,7 +247,8 @@ impl Profile {
         Words { others_decline: self.talked_over, ..self.words.about(effects, asks) }
     }
 
-    /// True if its conversations are those of Relay's instances: nobody begins one otherwise, and nobody is there to be asked.
+    /// True if its conversations are those of Relay's instances: nobody begins one otherwise, and
+    /// nobody is there to be asked.
     pub fn is_relays(&self) -> bool {
         matches!(self.context, Context::Transcript)
     }

@@ -52,7 +52,8 @@ pub struct TaskRecurrence {
     pub start: NaiveDateTime,
     /// The date that the task has now.
     pub date: DateTime<Utc>,
-    /// How far from the date the other times of the task were before clocks that skip an hour moved them.
+    /// How far from the date the other times of the task were before clocks that skip an hour moved
+    /// them.
     #[serde(default, skip_serializing_if = "Apart::is_empty")]
     pub apart: Apart,
 }

@@ -27,11 +27,13 @@ pub struct ToolSpec {
 pub enum SchemaForm {
     /// All of it.
     Full,
-    /// One type for each value, no `$ref`, no `additionalProperties`, and no object without properties.
+    /// One type for each value, no `$ref`, no `additionalProperties`, and no object without
+    /// properties.
     Plain,
 }
 
-/// A tool as request after request offers it: shared by all of them, measured once, and written once for each form.
+/// A tool as request after request offers it: shared by all of them, measured once, and written
+/// once for each form.
 #[derive(Clone, Debug)]
 pub struct SharedSpec(Arc<Shared>);
 
@@ -140,8 +142,8 @@ pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{shown}… (cut: it has {} bytes)", text.len()))
 }
 
-/// The text, or if it is longer than `most` bytes, its beginning and its end, with a word between them
-/// about what is left out.
+/// The text, or if it is longer than `most` bytes, its beginning and its end, with a word between
+/// them about what is left out.
 pub fn without_middle(text: String, most: usize) -> String {
     if text.len() <= most {
         return text;

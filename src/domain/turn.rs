@@ -77,8 +77,8 @@ text_enum! {
         Message = "message",
         /// Tasks fell due.
         Task = "task",
-        /// A person, or another agent over MCP, gave the controller an order, for example to install a
-        /// capability; no model is asked.
+        /// A person, or another agent over MCP, gave the controller an order, for example to
+        /// install a capability; no model is asked.
         Command = "command",
         /// A contact was silent until the time of a follow-up.
         FollowUp = "follow_up",

@@ -28,8 +28,8 @@ impl DecidingWords {
         no: &["CANCELAR", "CANCEL", "no", "cancelo", "deny", "não", "nao", "non", "nein"],
         fillers: &[],
     };
-    /// The words of people who talk with Lea or Law. A plain yes allows everything there: the house asks
-    /// one question, and the text of the model beside it is none.
+    /// The words of people who talk with Lea or Law. A plain yes allows everything there: the house
+    /// asks one question, and the text of the model beside it is none.
     pub const TALK: Self = Self {
         made: &["yes", "do it", "confirm", "go ahead", "confirmar", "sí", "si", "sim", "oui", "ja", "confirmo", "approve"],
         yes: &[],
@@ -152,8 +152,8 @@ impl Words {
     }
 }
 
-/// The words of a text in small letters, without the marks that stand between them. `None` if it holds
-/// anything else, such as a question mark: then it says more than its words.
+/// The words of a text in small letters, without the marks that stand between them. `None` if it
+/// holds anything else, such as a question mark: then it says more than its words.
 fn single_words(text: &str) -> Option<Vec<String>> {
     let text = text.to_lowercase().replace('\u{2019}', "'");
     let is_mark = |c: char| c.is_whitespace() || [',', '.', '!', ';', ':', '…', '\u{a1}'].contains(&c);

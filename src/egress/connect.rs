@@ -1,4 +1,5 @@
-//! Connections to addresses that were checked, and to no others. No proxy, no connection kept for a later request.
+//! Connections to addresses that were checked, and to no others. No proxy, no connection kept for a
+//! later request.
 
 use std::io;
 use std::net::SocketAddr;
@@ -19,7 +20,8 @@ use super::error::Problem;
 /// How many addresses of a name are tried.
 const MOST_TRIED: usize = 4;
 
-/// How peers are made to show who they are. Made when it is first needed: a machine without certificates can still use http.
+/// How peers are made to show who they are. Made when it is first needed: a machine without
+/// certificates can still use http.
 #[derive(Clone, Default)]
 pub(super) struct Tls(OnceLock<Option<Arc<ClientConfig>>>);
 
@@ -71,8 +73,8 @@ pub(super) async fn connect(
     stream.map(|stream| OutgoingConnection::Tls(Box::new(stream))).map_err(refused)
 }
 
-/// Tries the addresses one after the other; each gets an equal share of what time is left, so that one that swallows everything leaves
-/// room for the next.
+/// Tries the addresses one after the other; each gets an equal share of what time is left, so that
+/// one that swallows everything leaves room for the next.
 async fn tcp(addresses: &[SocketAddr], end: Instant) -> io::Result<TcpStream> {
     let tried = addresses.len().min(MOST_TRIED);
     let mut last = io::Error::from(io::ErrorKind::NotFound);

@@ -1,5 +1,6 @@
-//! Why a request was not made, or has no response. Each problem has a sentence for the model that wrote the request, and one for a person whose own
-//! settings led to it: a model can ask for a grant, or for less, and a person cannot.
+//! Why a request was not made, or has no response. Each problem has a sentence for the model that
+//! wrote the request, and one for a person whose own settings led to it: a model can ask for a
+//! grant, or for less, and a person cannot.
 
 use std::io;
 use std::time::Duration;
@@ -18,8 +19,8 @@ impl EgressError {
         Self { problem, sent }
     }
 
-    /// True when something may have reached a peer, so that the effect may have happened. False only when no byte of a request was
-    /// written, at no hop.
+    /// True when something may have reached a peer, so that the effect may have happened. False
+    /// only when no byte of a request was written, at no hop.
     pub fn may_have_arrived(&self) -> bool {
         self.sent
     }

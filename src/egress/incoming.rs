@@ -12,7 +12,8 @@ use super::error::Problem;
 use crate::domain::HttpResponse;
 use crate::telemetry::Scrubber;
 
-/// Reads all of it. `url` is the address as it may be shown; `most` bytes of the body are kept, more is an error.
+/// Reads all of it. `url` is the address as it may be shown; `most` bytes of the body are kept,
+/// more is an error.
 pub(super) async fn read(
     response: hyper::Response<Incoming>,
     host: &str,

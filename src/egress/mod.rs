@@ -2,7 +2,8 @@
 //! hop on the addresses it then connects to, puts secrets in at the last moment, for the hosts they
 //! are bound to, bounds the answer, and cleans it of the values of secrets.
 //!
-//! The model's client is not here: its address is the operator's own. See `docs/adr/0013-one-way-out.md`.
+//! The model's client is not here: its address is the operator's own. See
+//! `docs/adr/0013-one-way-out.md`.
 
 mod connect;
 mod error;
@@ -85,7 +86,8 @@ struct Inner {
 }
 
 impl Egress {
-    /// A way out that looks names up with `resolver` and reaches public addresses, and those in `allowed`, whatever they are.
+    /// A way out that looks names up with `resolver` and reaches public addresses, and those in
+    /// `allowed`, whatever they are.
     pub fn new(resolver: Arc<dyn Resolve>, allowed: BTreeSet<SocketAddr>, limits: EgressLimits, scrubber: Scrubber) -> Self {
         Self(Arc::new(Inner { resolver, allowed, own: BTreeSet::new(), limits, scrubber, tls: Tls::default() }))
     }
@@ -101,7 +103,8 @@ impl Egress {
         Self(Arc::new(Inner { resolver, allowed, own: BTreeSet::new(), limits, scrubber, tls: Tls::with(tls) }))
     }
 
-    /// A way out to places that the operator has set up, whatever their addresses are. The requests are the program's own.
+    /// A way out to places that the operator has set up, whatever their addresses are. The requests
+    /// are the program's own.
     #[must_use]
     pub fn to_own(&self, places: &[&Url], limits: EgressLimits) -> Self {
         let Inner { resolver, allowed, scrubber, tls, .. } = &*self.0;
@@ -111,8 +114,9 @@ impl Egress {
         Self(Arc::new(Inner { resolver, allowed, own, limits, scrubber, tls }))
     }
 
-    /// The sentence with which all requests to a host are refused, if its address says so by itself. No name is looked up: its name server would hear
-    /// of it before anybody has allowed that.
+    /// The sentence with which all requests to a host are refused, if its address says so by
+    /// itself. No name is looked up: its name server would hear of it before anybody has allowed
+    /// that.
     pub fn refuses(&self, host: &HttpGrant) -> Option<String> {
         let url = Url::parse(&format!("{}://{}", host.scheme.as_str(), host.binding())).ok()?;
         resolve::refused_at_sight((&self.0.allowed, &self.0.own), &url).map(|problem| problem.to_string())
@@ -122,7 +126,8 @@ impl Egress {
     /// asked again for every hop.
     ///
     /// # Errors
-    /// When it was refused, failed, or its response is too long; [`EgressError::may_have_arrived`] tells whether a peer may have acted.
+    /// When it was refused, failed, or its response is too long; [`EgressError::may_have_arrived`]
+    /// tells whether a peer may have acted.
     pub async fn send(
         &self,
         permit: &Permit,
@@ -140,7 +145,8 @@ impl Egress {
         outcome
     }
 
-    /// Tells a peer that the operator set up something. No call asks for it, so there is no permit, and no secret.
+    /// Tells a peer that the operator set up something. No call asks for it, so there is no permit,
+    /// and no secret.
     ///
     /// # Errors
     /// As [`Egress::send`].
@@ -193,7 +199,8 @@ impl Inner {
             used.extend(&secrets);
             let real = outgoing.real(exchange);
             granted(&outgoing, &real, grants)?;
-            // A value that is read piece by piece is recognised by nobody. A peer that knows it may have it from another request.
+            // A value that is read piece by piece is recognised by nobody. A peer that knows it may
+            // have it from another request.
             let host = real.host_str().unwrap_or_default();
             let secret = used.first().copied().or_else(|| exchange.bound_to(&real));
             let part = || Some(Problem::Part { host: host.to_owned(), name: exchange.name(secret?).to_owned() });
@@ -246,7 +253,8 @@ impl Inner {
     }
 }
 
-/// Sends on a connection of its own and waits for the head. The body comes as long as the handle lives.
+/// Sends on a connection of its own and waits for the head. The body comes as long as the handle
+/// lives.
 async fn exchange_on<T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static>(
     stream: T,
     request: hyper::Request<Full<Bytes>>,

@@ -16,7 +16,8 @@ const MOST_HEADER_BYTES: usize = 16 * 1024;
 /// How long an address may be.
 const LONGEST_URL: usize = 8 * 1024;
 
-/// Headers that are ours to set. A guest's are left out without a word, as browsers do: models write them out of habit.
+/// Headers that are ours to set. A guest's are left out without a word, as browsers do: models
+/// write them out of habit.
 const OURS: [&str; 10] = [
     "host",
     "connection",
@@ -39,7 +40,8 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 pub(super) struct Outgoing {
     pub(super) method: Method,
     url: Url,
-    /// Secrets in the address. Written by the guest: as placeholders; by a peer that redirects: as values.
+    /// Secrets in the address. Written by the guest: as placeholders; by a peer that redirects: as
+    /// values.
     url_secrets: UsedSecrets,
     url_is_guests: bool,
     headers: Vec<Header>,

@@ -13,8 +13,9 @@ use url::Url;
 use crate::domain::binding_matches;
 use crate::telemetry::Scrubber;
 
-/// The placeholders of one capability call and what they stand for. Make them of letters, digits, `_` and `-`, long and random: then
-/// they look the same however the guest encodes them, and one call's are no use to the next.
+/// The placeholders of one capability call and what they stand for. Make them of letters, digits,
+/// `_` and `-`, long and random: then they look the same however the guest encodes them, and one
+/// call's are no use to the next.
 #[derive(Clone, Debug, Default)]
 pub struct Placeholders {
     placeholders: Vec<String>,
@@ -43,7 +44,8 @@ pub(super) enum Encoding {
 pub(super) type UsedSecrets = BTreeSet<usize>;
 
 impl Placeholders {
-    /// Lets `placeholder` stand for the secret `name`, for the places in `hosts`, as [`binding_matches`] reads them.
+    /// Lets `placeholder` stand for the secret `name`, for the places in `hosts`, as
+    /// [`binding_matches`] reads them.
     pub fn insert(&mut self, placeholder: String, name: String, value: SecretString, hosts: BTreeSet<String>) {
         if placeholder.is_empty() {
             return;
@@ -171,8 +173,8 @@ impl Encoding {
     }
 }
 
-/// Percent-encoded, but for what RFC 3986 calls unreserved, and for the colon: it separates nothing in a path or a query, and some
-/// servers compare the path of a bot's token as it came.
+/// Percent-encoded, but for what RFC 3986 calls unreserved, and for the colon: it separates nothing
+/// in a path or a query, and some servers compare the path of a bot's token as it came.
 fn in_address(value: &str) -> String {
     value
         .bytes()

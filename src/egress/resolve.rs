@@ -31,7 +31,8 @@ impl Resolve for SystemResolver {
 #[derive(Debug, PartialEq)]
 pub(super) struct CheckedAddresses {
     pub(super) addresses: Vec<SocketAddr>,
-    /// True when each of them was allowed by the operator, so that even plain http stays where he wants it.
+    /// True when each of them was allowed by the operator, so that even plain http stays where he
+    /// wants it.
     pub(super) by_operator: bool,
 }
 
@@ -64,8 +65,9 @@ pub(super) fn refused_at_sight(known: Known<'_>, url: &Url) -> Option<Problem> {
     if refused.len() == addresses.len() { refused.into_iter().next() } else { None }
 }
 
-/// Finds the addresses of an http or https address and checks all of them: one that is not public spoils the name, because a name that
-/// points to both is a name under attack. A place that the operator named itself may have any address.
+/// Finds the addresses of an http or https address and checks all of them: one that is not public
+/// spoils the name, because a name that points to both is a name under attack. A place that the
+/// operator named itself may have any address.
 pub(super) async fn resolve(resolver: &dyn Resolve, known: Known<'_>, url: &Url) -> Result<CheckedAddresses, Problem> {
     let name = url.host_str().unwrap_or_default().to_owned();
     let port = url.port_or_known_default().unwrap_or_default();

@@ -1,7 +1,9 @@
-//! Which addresses are public. The tables are the special-purpose registries of the IANA, with what clouds have put elsewhere.
+//! Which addresses are public. The tables are the special-purpose registries of the IANA, with what
+//! clouds have put elsewhere.
 //!
-//! Of IPv6 only 2000::/3 is given out as public; what lies outside it is special as a whole. Ranges that carry an IPv4 address inside
-//! (mapped, compatible, translated, 6to4, Teredo) are special whatever they carry: nobody needs them to reach a public peer.
+//! Of IPv6 only 2000::/3 is given out as public; what lies outside it is special as a whole. Ranges
+//! that carry an IPv4 address inside (mapped, compatible, translated, 6to4, Teredo) are special
+//! whatever they carry: nobody needs them to reach a public peer.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -109,7 +109,8 @@ struct WaysOn {
     otherwise: &'static str,
 }
 
-/// The orders of those who read that an agent with this audience has stopped; `None` if only a program does.
+/// The orders of those who read that an agent with this audience has stopped; `None` if only a
+/// program does.
 fn ways_on(audience: Audience) -> Option<WaysOn> {
     match audience {
         Audience::Owner => Some(WaysOn { go_on: "say “go on”", otherwise: "say what I should do differently" }),

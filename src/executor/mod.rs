@@ -41,8 +41,8 @@ pub trait Worker: Send + Sync {
     /// Works on a turn until it is over, or until `shutdown` asks for a checkpoint.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`] if the turn is not ours any more or was stopped, or an error if the database does not answer. Then the turn
-    /// can be taken up again.
+    /// [`StoreError::LostLease`] if the turn is not ours any more or was stopped, or an error if
+    /// the database does not answer. Then the turn can be taken up again.
     fn work<'a>(&'a self, lease: &'a Lease, shutdown: &'a CancellationToken) -> BoxFuture<'a, Result<Worked, StoreError>>;
 }
 
@@ -61,11 +61,11 @@ pub struct RunningTurn<'a> {
     open: Vec<OpenCall>,
     /// The number of calls of the last step that have their outcome.
     made: usize,
-    /// The place where it stood when it was taken up, or when its last call ended, as long as nothing
-    /// happened since.
+    /// The place where it stood when it was taken up, or when its last call ended, as long as
+    /// nothing happened since.
     standing: Option<Standing>,
-    /// The catalogue's number, as the last statement of the turn has just given it back: for the one
-    /// call that comes next.
+    /// The catalogue's number, as the last statement of the turn has just given it back: for the
+    /// one call that comes next.
     seen: Option<CatalogueVersion>,
     /// Counts answers of models that break off, and lets a stop find them.
     metered: Metered,
@@ -161,7 +161,8 @@ impl Executor {
         let law = self.law(lease, profile, &mut standing).await?;
         let made = made_of_last_step(&standing);
         let (open, steps, seen) = (standing.open.clone(), standing.steps, Some(standing.catalogue));
-        // The operator's limit counts all its work on a task, over questions and restarts; others begin anew after each.
+        // The operator's limit counts all its work on a task, over questions and restarts; others
+        // begin anew after each.
         let begun = match profile_operates && lease.fence > 1 {
             true => begun - TimeDelta::seconds(self.store.worked_before(lease.turn).await?),
             false => begun,
@@ -243,8 +244,8 @@ impl Executor {
         Ok(shutdown.is_cancelled().then_some(Worked::Paused))
     }
 
-    /// Reads how much is used up by now, if the limits stop calls as well: the answer that asks for a
-    /// call was not counted when the turn was last read.
+    /// Reads how much is used up by now, if the limits stop calls as well: the answer that asks for
+    /// a call was not counted when the turn was last read.
     async fn count(&self, turn: &mut RunningTurn<'_>) -> Result<(), StoreError> {
         if turn.law.profile.operates {
             turn.law.used = self.store.standing(turn.lease, Wanted::turn_alone(self.clock.now())).await?.used;
@@ -252,7 +253,8 @@ impl Executor {
         Ok(())
     }
 
-    /// The reason why a task of the operator ends here: a person said no, or nothing, about this call.
+    /// The reason why a task of the operator ends here: a person said no, or nothing, about this
+    /// call.
     async fn refused(&self, call: &OpenCall) -> Result<Option<String>, StoreError> {
         let Some(approval) = self.store.approval_of_call(call.call).await? else { return Ok(None) };
         Ok(operator::ended_by(approval.state, &approval.shown.tool))
@@ -306,7 +308,8 @@ impl Executor {
         Ok(Worked::Ended)
     }
 
-    /// True if a turn that ends for this reason is aborted: a task of the operator at a limit, or whose model said nothing.
+    /// True if a turn that ends for this reason is aborted: a task of the operator at a limit, or
+    /// whose model said nothing.
     fn aborts(&self, lease: &Lease, why: &str) -> bool {
         ["limit", "empty"].contains(&why) && self.profiles.get(&lease.profile).is_ok_and(|profile| profile.operates)
     }

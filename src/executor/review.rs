@@ -92,8 +92,9 @@ fn shortened(text: &str) -> String {
     format!("{} [{} bytes left out] {}", &text[..head], tail - head, &text[tail..])
 }
 
-/// Reads the one JSON object that an answer is. White space may stand around it, and one code fence around the whole, which small models write
-/// unasked. Words beside it are refused: then the object may be quoted from the arguments, and the words say the opposite.
+/// Reads the one JSON object that an answer is. White space may stand around it, and one code fence
+/// around the whole, which small models write unasked. Words beside it are refused: then the object
+/// may be quoted from the arguments, and the words say the opposite.
 fn read(answer: &str) -> Result<Classification, String> {
     // The object asked for has a hundred bytes. An endless answer would take endless time here.
     if answer.len() > SHOWN_BYTES {

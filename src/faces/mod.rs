@@ -1,4 +1,5 @@
-//! Faces: systems on the kernel that have more than a profile and tools. They do not import each other.
+//! Faces: systems on the kernel that have more than a profile and tools. They do not import each
+//! other.
 
 pub mod campaigns;
 pub mod voice;

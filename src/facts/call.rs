@@ -57,7 +57,8 @@ impl Fact for ToolCallProposed {
             ServerFrame::ToolCall { name: name.clone(), arguments, call: *call, turn: *turn }
         })
         .log(|reasoning| {
-            // In the form of a planner's output; its reasoning stands in the line of the step before.
+            // In the form of a planner's output; its reasoning stands in the line of the step
+            // before.
             let given = serde_json::from_str(arguments).unwrap_or_else(|_| Value::String(arguments.clone()));
             let body = json!({ "action": { "name": name, "arguments": given }, "reasoning": reasoning, "done": false });
             [line("planner_output", body, format!("{name} {arguments}"))]
@@ -103,7 +104,8 @@ impl Fact for ProposalClassified {
     }
 }
 
-/// A call that the law allows begins. The operator's alone say it: its log is to have it, whatever is killed in the middle.
+/// A call that the law allows begins. The operator's alone say it: its log is to have it, whatever
+/// is killed in the middle.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CallBegun {
     /// The turn.
@@ -194,7 +196,8 @@ impl Fact for ToolCallEnded {
         .log(|_| {
             let came = if *ok { "execution_result" } else { "execution_error" };
             let body = json!({ "name": name, "ok": ok, "result": result, "logs": logs });
-            // The verdict is recorded with the end, unless the beginning said it. A call without one was closed with its turn.
+            // The verdict is recorded with the end, unless the beginning said it. A call without
+            // one was closed with its turn.
             let verdict = verdict.as_deref().filter(|_| !account.begun);
             let decision = verdict.and_then(|verdict| decided(name, verdict));
             let started = verdict.filter(|verdict| *verdict != "deny").map(|_| started(name));

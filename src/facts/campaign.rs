@@ -1,5 +1,5 @@
-//! Campaigns: each change of one, of its tasks, leads, artifacts and approval contexts, and its cycles. The live rows are made by the same
-//! readings as those of replay.
+//! Campaigns: each change of one, of its tasks, leads, artifacts and approval contexts, and its
+//! cycles. The live rows are made by the same readings as those of replay.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

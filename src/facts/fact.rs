@@ -1,4 +1,5 @@
-//! Readings of a fact: by replay, by clients, by the log of its turn, and by a person at the command line.
+//! Readings of a fact: by replay, by clients, by the log of its turn, and by a person at the
+//! command line.
 
 use serde_json::Value;
 
@@ -11,7 +12,8 @@ pub(super) trait Fact {
     fn read(&self, to: &mut Reading<'_>);
 }
 
-/// One reading: the part that is asked for, and what it needs besides the fact. The other parts are not made.
+/// One reading: the part that is asked for, and what it needs besides the fact. The other parts are
+/// not made.
 pub(super) enum Reading<'a> {
     Rows(Stamp, &'a mut Vec<Change>),
     Frame(Stamp, &'a mut Option<ServerFrame>),
@@ -45,7 +47,8 @@ impl Reading<'_> {
         self
     }
 
-    /// The heading and the text that the command line prints. Without these it prints kind and fields.
+    /// The heading and the text that the command line prints. Without these it prints kind and
+    /// fields.
     pub(super) fn print<T: Into<String>>(&mut self, words: impl FnOnce() -> (String, T)) -> &mut Self {
         if let Self::Print(printed) = self {
             let (heading, text) = words();

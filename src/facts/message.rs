@@ -1,4 +1,5 @@
-//! Messages and the images that come with them. No event is about a message alone: turns, steps and calls say them.
+//! Messages and the images that come with them. No event is about a message alone: turns, steps and
+//! calls say them.
 
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};

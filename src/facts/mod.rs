@@ -1,7 +1,9 @@
-//! Facts. Each is written in the transaction that makes it true, and is all that replay and the sockets read.
+//! Facts. Each is written in the transaction that makes it true, and is all that replay and the
+//! sockets read.
 //!
-//! A subject has one file: its kinds of events, the rows that replay makes of them, the frames that clients see, the lines in the log
-//! of a turn, and the words of the command line. docs/adding-an-event.md says how to add to one.
+//! A subject has one file: its kinds of events, the rows that replay makes of them, the frames that
+//! clients see, the lines in the log of a turn, and the words of the command line.
+//! docs/adding-an-event.md says how to add to one.
 
 mod approval;
 mod call;
@@ -92,7 +94,8 @@ pub struct About {
     pub call: Option<ToolCallId>,
 }
 
-/// Declares the kinds of events: the struct that holds the fields, the word that is stored, and the fields that say what it is about.
+/// Declares the kinds of events: the struct that holds the fields, the word that is stored, and the
+/// fields that say what it is about.
 macro_rules! events {
     ($($name:ident = $kind:literal $(about $($about:ident)+)?),+ $(,)?) => {
         /// Something that happened in a conversation.
@@ -184,14 +187,16 @@ events! {
 }
 
 impl Event {
-    /// Its lines in the log of its turn; none if it says nothing new about one. `input` is what the turn reacts to, if that is known.
+    /// Its lines in the log of its turn; none if it says nothing new about one. `input` is what the
+    /// turn reacts to, if that is known.
     pub fn log(&self, input: Option<&str>) -> Vec<LogLine> {
         let mut lines = Vec::new();
         self.fact().read(&mut Reading::Log(input, &mut lines));
         lines
     }
 
-    /// A heading and a text, as the command line prints them: kind and fields, if it has no words of its own.
+    /// A heading and a text, as the command line prints them: kind and fields, if it has no words
+    /// of its own.
     pub fn headline(&self) -> (String, String) {
         let mut printed = None;
         self.fact().read(&mut Reading::Print(&mut printed));
@@ -213,7 +218,8 @@ pub struct EventRecord {
 }
 
 impl EventRecord {
-    /// The rows that it changes, and how. Replay makes them, and live code is compared with it; it looks at nothing but the event.
+    /// The rows that it changes, and how. Replay makes them, and live code is compared with it; it
+    /// looks at nothing but the event.
     pub fn changes(&self) -> Vec<Change> {
         let reached = json!({ "conversation_id": self.conversation, "last_sequence": self.sequence });
         let mut changes = vec![rows::CONVERSATIONS.set(self.conversation, reached)];
@@ -228,8 +234,8 @@ impl EventRecord {
         frame.map(|frame| Sequenced { frame, conversation: self.conversation, seq: self.sequence, at: time(self.at) })
     }
 
-    /// The event in a sentence for a person, and the words that belong to it. A frame has the better sentence if it has one, and then the text
-    /// for a model is not needed.
+    /// The event in a sentence for a person, and the words that belong to it. A frame has the
+    /// better sentence if it has one, and then the text for a model is not needed.
     pub fn told(&self) -> (String, String) {
         match self.frame().map(|sequenced| sequenced.frame) {
             Some(ServerFrame::ToolResult { name, said, .. }) => (said, name),

@@ -24,7 +24,8 @@ pub struct OperationRecorded {
     pub call: ToolCallId,
     /// Its place among the operations of the call, from 1.
     pub ordinal: i32,
-    /// The kind of thing it works on; the field is named after the powers, which were all there was.
+    /// The kind of thing it works on; the field is named after the powers, which were all there
+    /// was.
     pub power: OperationKind,
     /// How often it can have happened after a crash.
     pub class: EffectClass,

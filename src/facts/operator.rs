@@ -31,7 +31,8 @@ impl Fact for GlobalContextChanged {
     }
 }
 
-/// A call took a picture of the screen, which is an attachment of its result. It comes behind the end of the call, in the same transaction.
+/// A call took a picture of the screen, which is an attachment of its result. It comes behind the
+/// end of the call, in the same transaction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScreenPictured {
     /// The turn.

@@ -1,5 +1,5 @@
-//! Relay: instances and what moves them, the messages of their transcripts, and the delivery of ours. No frame carries them: clients hear that the
-//! list changed, and read it.
+//! Relay: instances and what moves them, the messages of their transcripts, and the delivery of
+//! ours. No frame carries them: clients hear that the list changed, and read it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! Rows that follow from events: the tables they stand in, what is compared of these, and how an event changes them.
+//! Rows that follow from events: the tables they stand in, what is compared of these, and how an
+//! event changes them.
 
 use chrono::{DateTime, SubsecRound, Utc};
 use serde_json::{Map, Value};
@@ -24,7 +25,8 @@ pub(super) static CONVERSATIONS: Table = Table {
     ..Table::all("conversations", "conversation_id::text")
 };
 
-/// A table that follows from events. Every column is compared, a new one as well, but for those named here.
+/// A table that follows from events. Every column is compared, a new one as well, but for those
+/// named here.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// Its name.
@@ -33,7 +35,8 @@ pub struct Table {
     pub key: &'static str,
     /// The columns that no event says.
     pub unsaid: &'static [&'static str],
-    /// Expressions that are compared in place of columns, by name: fingerprints, if events have no more than those.
+    /// Expressions that are compared in place of columns, by name: fingerprints, if events have no
+    /// more than those.
     pub instead: &'static [(&'static str, &'static str)],
     /// The rows that events say anything of: a condition.
     pub rows: &'static str,
@@ -63,7 +66,8 @@ pub struct Change {
     pub table: &'static Table,
     /// The row's name; unique in its table, and shown to people.
     pub key: String,
-    /// The columns it sets, others staying as they are; `created_at` is set by the first change of a row only. `None`: the row is gone.
+    /// The columns it sets, others staying as they are; `created_at` is set by the first change of
+    /// a row only. `None`: the row is gone.
     pub row: Option<Map<String, Value>>,
 }
 

@@ -1,18 +1,20 @@
-//! The outcome of a call in one sentence for a person. The sentence follows from the event alone, so old events have one as well, and
-//! better words reach all of them. No model reads it.
+//! The outcome of a call in one sentence for a person. The sentence follows from the event alone,
+//! so old events have one as well, and better words reach all of them. No model reads it.
 
 use serde_json::Value;
 
 use crate::domain::todo::TodoFunction;
 use crate::domain::{EXECUTE_SQL, MANAGE_TASKS, Outcome, RESTART, RefusalCode, WRITE_CAPABILITY};
 
-/// The longest result that is read for the sentence, in bytes. Those that say what was done are short.
+/// The longest result that is read for the sentence, in bytes. Those that say what was done are
+/// short.
 const READ: usize = 16 << 10;
 
 /// The sentence on a call that may have done something and did not say so.
 const UNCERTAIN: &str = "It may or may not have happened; nobody knows. It is not done again by itself.";
 
-/// The sentence on a call of this tool. A call without a verdict was never judged: its turn ended first.
+/// The sentence on a call of this tool. A call without a verdict was never judged: its turn ended
+/// first.
 pub(super) fn said(tool: &str, outcome: &Outcome, verdict: Option<&str>) -> String {
     if let Some(message) = of_function(tool, outcome) {
         return message;

@@ -43,7 +43,8 @@ pub struct StepAnswered {
     /// The cost at the rate of its day, in millionths of a dollar; `None` if that is unknown.
     #[serde(default)]
     pub cost_micros: Option<i64>,
-    /// True when it claims something that nothing recorded in its turn shows: taken back if `last` is false, else shown with a mark.
+    /// True when it claims something that nothing recorded in its turn shows: taken back if `last`
+    /// is false, else shown with a mark.
     #[serde(default)]
     pub unproven: bool,
 }

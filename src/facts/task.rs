@@ -83,7 +83,8 @@ fn fired(titles: &[String]) -> String {
     }
 }
 
-/// Tasks are due and wait, since tasks began as many turns as they may in an hour. Said once in an hour.
+/// Tasks are due and wait, since tasks began as many turns as they may in an hour. Said once in an
+/// hour.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TasksHeld {
     /// The tasks.

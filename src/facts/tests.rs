@@ -1,10 +1,12 @@
-//! That events are read and written as they always were, and shown to clients as docs/protocol.md says.
+//! That events are read and written as they always were, and shown to clients as docs/protocol.md
+//! says.
 
 use serde_json::{Value, json};
 
 use super::*;
 
-/// Every kind of event as it is stored, a line each; with and without the fields that may be absent.
+/// Every kind of event as it is stored, a line each; with and without the fields that may be
+/// absent.
 const STORED: &str = include_str!("stored.jsonl");
 
 fn event(text: &str) -> Event {

@@ -1,4 +1,5 @@
-//! To-dos by talking: a task broken down, what was named last, the timer, reminders, and a conversation begun anew.
+//! To-dos by talking: a task broken down, what was named last, the timer, reminders, and a
+//! conversation begun anew.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};

@@ -38,7 +38,8 @@ pub struct TurnQueued {
     pub origin: Origin,
     /// The words of the message.
     pub content: String,
-    /// The message it was, if it had been said into a turn that ended before a step was shown it; that one is gone.
+    /// The message it was, if it had been said into a turn that ended before a step was shown it;
+    /// that one is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved: Option<MessageId>,
     /// The images that came with it.
@@ -145,7 +146,8 @@ pub struct TurnEnded {
     /// The requests that it made to models, and their cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Requests>,
-    /// How long it took from its acceptance, without the time in which it waited for a person, in milliseconds.
+    /// How long it took from its acceptance, without the time in which it waited for a person, in
+    /// milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ms: Option<i64>,
 }

@@ -1,4 +1,5 @@
-//! Calls with Law: begun, connected, ended. A beat is no event: it moves columns that say nothing once the call has ended.
+//! Calls with Law: begun, connected, ended. A beat is no event: it moves columns that say nothing
+//! once the call has ended.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,8 @@ pub(super) static VOICE_CALLS: Table = Table {
     unsaid: &["beat_at", "counted_at", "limit_at", "vapi_id", "vapi_said", "vapi_heard", "reported_at"],
     ..Table::all("voice_calls", "voice_call_id::text")
 };
-/// The seconds of each call by the month of its person. Those of a call that goes on grow with each beat, and are said with its end.
+/// The seconds of each call by the month of its person. Those of a call that goes on grow with each
+/// beat, and are said with its end.
 pub(super) static VOICE_SECONDS: Table = Table {
     rows: "(SELECT c.ended_at FROM voice_calls c WHERE c.voice_call_id = voice_seconds.voice_call_id) IS NOT NULL",
     ..Table::all("voice_seconds", "voice_call_id || '/' || month")

@@ -138,8 +138,8 @@ impl What {
 }
 
 impl Exceeded {
-    /// The sentence for the person of the operator. The limits of its tasks stand in its config.json, and each start
-    /// writes them into the policy: to raise them there would not last.
+    /// The sentence for the person of the operator. The limits of its tasks stand in its
+    /// config.json, and each start writes them into the policy: to raise them there would not last.
     pub fn for_operator(self) -> String {
         let field = match (self.scope, self.what) {
             (Scope::Turn, What::Steps) => "max_iterations",
@@ -196,7 +196,8 @@ impl fmt::Display for Exceeded {
     }
 }
 
-/// Money with its cents; less than a dollar in full, since a limit of less than a cent is not one of nothing.
+/// Money with its cents; less than a dollar in full, since a limit of less than a cent is not one
+/// of nothing.
 fn dollars(micros: u64) -> String {
     let all = format!("${}.{:06}", micros / 1_000_000, micros % 1_000_000);
     let cents = all.len() - 4;

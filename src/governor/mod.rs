@@ -149,7 +149,8 @@ impl Recorded {
     }
 }
 
-/// The second model's opinion of a proposal. If it gave none, the law is as strict as with the strictest, and says why.
+/// The second model's opinion of a proposal. If it gave none, the law is as strict as with the
+/// strictest, and says why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opinion {
     /// Its own judgement.
@@ -167,7 +168,8 @@ pub struct Evidence<'a> {
     pub opinion: Option<Opinion>,
     /// The person's decision about this call, if one was asked.
     pub decision: Option<&'a Recorded>,
-    /// The person's word for things of this kind in a campaign, if there is one: the number of the approval context.
+    /// The person's word for things of this kind in a campaign, if there is one: the number of the
+    /// approval context.
     pub context: Option<i64>,
 }
 
@@ -202,7 +204,8 @@ pub fn authorize(policy: &Policy, proposal: &Proposal, known: Evidence<'_>) -> V
             Verdict::Allow(Permit { context: known.context, ..permit(None) })
         }
         (_, Some(why)) => Verdict::Ask(why),
-        // A person who was asked about a call is asked about the one that it has become, even if that one is allowed unasked.
+        // A person who was asked about a call is asked about the one that it has become, even if
+        // that one is allowed unasked.
         (Some(_), None) if !only_reads => Verdict::Ask(CHANGED.to_owned()),
         (_, None) => Verdict::Allow(permit(None)),
     }

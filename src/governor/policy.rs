@@ -81,7 +81,8 @@ fn of_mode(mode: Mode, effect: Effect, tool: &str) -> TableVerdict {
     }
 }
 
-/// The consequences of the second model's opinion; docs/policy.md has their table (“Planner and governor”).
+/// The consequences of the second model's opinion; docs/policy.md has their table (“Planner and
+/// governor”).
 fn stricter(opinion: Opinion, tool: &str) -> TableVerdict {
     let classified = match opinion {
         Opinion::Given(classified) => classified,

@@ -128,7 +128,8 @@ fn one_in_words(statement: &str) -> Vec<String> {
 
 fn parse(text: &str) -> Result<Statement, String> {
     let dialect = PostgreSqlDialect {};
-    // The words of the reader's own error say nothing to the person who decides: the text may be right for Postgres.
+    // The words of the reader's own error say nothing to the person who decides: the text may be
+    // right for Postgres.
     let unread = || "it is written in a way that level3 does not read".to_owned();
     let mut tokens = Tokenizer::new(&dialect, text).tokenize_with_location().map_err(|_| unread())?;
     // `TABLE notes` is short for this, and the parser reads the short form wrongly.

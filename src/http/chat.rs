@@ -1,5 +1,5 @@
-//! `/chat`: one socket of one user, see `docs/protocol.md`. A socket shows committed events in order, each
-//! once. Deltas are the one exception.
+//! `/chat`: one socket of one user, see `docs/protocol.md`. A socket shows committed events in
+//! order, each once. Deltas are the one exception.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -80,7 +80,8 @@ impl From<axum::Error> for SocketEnd {
 pub(super) async fn open(visitor: Visitor, upgrade: WebSocketUpgrade) -> Response {
     // Shared by the parts of the task, each of which would else have room for a copy.
     let visitor = Arc::new(visitor);
-    // It counts from here on, so that the server does not end between the answer and the socket's first look.
+    // It counts from here on, so that the server does not end between the answer and the socket's
+    // first look.
     let there = visitor.sockets().token();
     upgrade
         .read_buffer_size(BUFFER_BYTES)
@@ -141,8 +142,9 @@ impl Socket {
         // The socket subscribes before it reads anything, so that it misses no event between.
         let (mut events, mut elsewhere, mut deltas) = (self.theirs.events(), self.theirs.elsewhere(), self.theirs.deltas());
         let mut changes = self.visitor.changes();
-        // A task keeps room for the largest thing that it ever waits for. So whatever asks the database gets room of its own, and gives
-        // it back: most sockets wait for nothing but the next frame.
+        // A task keeps room for the largest thing that it ever waits for. So whatever asks the
+        // database gets room of its own, and gives it back: most sockets wait for nothing but the
+        // next frame.
         let (main, last_seq) = Box::pin(self.begin()).await?;
         let mut ping = tokio::time::interval(self.visitor.limits().ping);
         ping.reset();
@@ -153,7 +155,7 @@ impl Socket {
         let shutdown = self.visitor.shutdown().clone();
         loop {
             tokio::select! {
-                // The order matters: a turn is told of before its text is shown, and a piece of text before the record that replaces it.
+                // The order matters: a turn comes before its text, and that before its record.
                 biased;
                 () = shutdown.cancelled() => {
                     // The client still sees what is committed already.
@@ -214,7 +216,7 @@ impl Socket {
         }
     }
 
-    /// Ends the socket if its user may not be here any more. True if the database does not say; then it is asked again later.
+    /// Ends the socket if its user may not be here any more. True if the database does not say yet.
     async fn is_unsure(&self) -> Result<bool, SocketEnd> {
         match self.visitor.still_opens().await {
             Ok(true) => Ok(false),

@@ -109,7 +109,8 @@ impl Doors {
         let (limits, shutdown, sockets) = (self.limits, self.shutdown.clone(), self.sockets.clone());
         let mut serving = std::pin::pin!(async {
             listen::serve(listener, self.router(), limits, shutdown.clone()).await;
-            // The sockets end after their listener: they have left it, and it may end before they do.
+            // The sockets end after their listener: they have left it, and it may end before they
+            // do.
             sockets.close();
             sockets.wait().await;
         });

@@ -1,8 +1,9 @@
 //! The page. Its files are part of the program, so they cannot be missing.
 //!
-//! `/` is asked for again each time. All else stands under `/s/<hash of all files>/` and is kept by browsers for good: a file that
-//! changes changes the hash. Imports within the page are relative, so they inherit the hash, and only `index.html` names it. A comment
-//! is for a reader of the sources, and is not sent: comments are a fifth of what would be carried (ADR 44).
+//! `/` is asked for again each time. All else stands under `/s/<hash of all files>/` and is kept by
+//! browsers for good: a file that changes changes the hash. Imports within the page are relative,
+//! so they inherit the hash, and only `index.html` names it. A comment is for a reader of the
+//! sources, and is not sent: comments are a fifth of what would be carried (ADR 44).
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -23,8 +24,8 @@ struct Embedded;
 
 /// Stands in `index.html` for the folder of all other files.
 const PLACEHOLDER: &str = "/s/-/";
-/// The sheets that `index.html` names are one file, since each request holds the first paint up. It stands where `tokens.css` does, whose
-/// addresses are relative.
+/// The sheets that `index.html` names are one file, since each request holds the first paint up. It
+/// stands where `tokens.css` does, whose addresses are relative.
 const FIRST_SHEET: &str = "first.css";
 /// Compression of a smaller file saves nothing.
 const WORTH_COMPRESSING: usize = 200;
@@ -104,13 +105,15 @@ fn with_one_sheet(index: &str) -> (String, Vec<&str>) {
     (page, sheets)
 }
 
-/// True for a module or a style sheet of our own. Other people's files carry their licence in a comment.
+/// True for a module or a style sheet of our own. Other people's files carry their licence in a
+/// comment.
 fn is_ours(name: &str) -> bool {
     !name.starts_with("vendor/") && (name.ends_with(".js") || name.ends_with(".css"))
 }
 
-/// `text` without comments that begin a line. Every line stays where it was, so the lines that a browser names are those of the source.
-/// `tests/page/house.test.mjs` holds that no text within a module looks like such a comment.
+/// `text` without comments that begin a line. Every line stays where it was, so the lines that a
+/// browser names are those of the source. `tests/page/house.test.mjs` holds that no text within a
+/// module looks like such a comment.
 fn without_comments(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut inside = false;

@@ -1,5 +1,5 @@
-//! Passwords: argon2id, as OWASP advises (19 MiB, 2 passes, 1 lane). A hash takes its time and its memory on purpose, so no more than two
-//! are made at once, on threads that may block.
+//! Passwords: argon2id, as OWASP advises (19 MiB, 2 passes, 1 lane). A hash takes its time and its
+//! memory on purpose, so no more than two are made at once, on threads that may block.
 
 use std::sync::Arc;
 

@@ -53,8 +53,8 @@ pub(super) fn misfit(content: &str, has_images: bool) -> Option<String> {
         .then(|| format!("the message has {} bytes; {MAX_MESSAGE_BYTES} is the most", content.len()))
 }
 
-/// Why a message cannot have this id, in words that do not repeat it. The id comes back in frames and finds the message again, so it cannot be
-/// kept with something hidden in it.
+/// Why a message cannot have this id, in words that do not repeat it. The id comes back in frames
+/// and finds the message again, so it cannot be kept with something hidden in it.
 pub(super) fn unfit_id(theirs: &Theirs, id: &str) -> Option<String> {
     if id.len() > MAX_ID_BYTES || id.contains('\0') {
         return Some(format!("`id` must have {MAX_ID_BYTES} bytes at most and no zero character"));

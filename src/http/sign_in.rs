@@ -1,4 +1,5 @@
-//! `/sign-in`: the page on which a person says who they are, and what it asks. Nothing here tells whether a name exists.
+//! `/sign-in`: the page on which a person says who they are, and what it asks. Nothing here tells
+//! whether a name exists.
 
 use axum::extract::DefaultBodyLimit;
 use axum::http::request::Parts;

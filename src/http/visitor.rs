@@ -1,6 +1,6 @@
-//! The one at the door, and what a handler therefore gets. A handler gets at the house by one of three: as [`Owner`] at all of it, as
-//! [`Visitor`] at what is one user's, as [`Stranger`] at the bell. One that takes none of them gets at nothing, so nobody has to remember
-//! to look (ADR 47).
+//! The one at the door, and what a handler therefore gets. A handler gets at the house by one of
+//! three: as [`Owner`] at all of it, as [`Visitor`] at what is one user's, as [`Stranger`] at the
+//! bell. One that takes none of them gets at nothing, so nobody has to remember to look (ADR 47).
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -143,7 +143,8 @@ impl Visitor {
         &self.house.doors.speech
     }
 
-    /// The names of the profiles with which they talk: they have a main conversation with each, and only these are in their list.
+    /// The names of the profiles with which they talk: they have a main conversation with each, and
+    /// only these are in their list.
     pub(super) fn mains(&self) -> Vec<String> {
         self.house.doors.profiles.mains(self.role())
     }
@@ -158,8 +159,9 @@ impl Visitor {
         Profiles::default_of(self.role())
     }
 
-    /// The model that would answer in a conversation of this profile now. A server that is slow to describe its model keeps nobody waiting:
-    /// then the current model is given as it is known without it.
+    /// The model that would answer in a conversation of this profile now. A server that is slow to
+    /// describe its model keeps nobody waiting: then the current model is given as it is known
+    /// without it.
     pub(super) async fn model(&self, profile: &str) -> Result<Arc<dyn Model>, StoreError> {
         let doors = &self.house.doors;
         let policy = doors.store.policy(profile).await?;

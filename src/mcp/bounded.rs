@@ -6,7 +6,8 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// Reads as the stream inside, and fails at a line of more bytes than the limit: what sends such a thing is not waited for.
+/// Reads as the stream inside, and fails at a line of more bytes than the limit: what sends such a
+/// thing is not waited for.
 pub(super) struct Bounded<R> {
     inner: R,
     limit: usize,

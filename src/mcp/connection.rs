@@ -237,7 +237,8 @@ impl Drop for Program {
 #[cfg(target_os = "linux")]
 fn die_with_us(command: &mut Command) {
     let parent = std::process::id();
-    // SAFETY: prctl, getppid and _exit are allowed between fork and exec, and take no pointers here.
+    // SAFETY: prctl, getppid and _exit are allowed between fork and exec, and take no pointers
+    // here.
     unsafe {
         command.pre_exec(move || {
             if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {

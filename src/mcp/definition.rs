@@ -20,8 +20,9 @@ const DESCRIPTION: usize = 1000;
 /// The longest answer of a tool, in bytes; a longer one is cut in the middle.
 const MAX_ANSWER: usize = 64 << 10;
 
-/// The text for an answer that came and is none of the protocol's: another kind of content, or a text that is none. The server has dealt
-/// with the call, so nothing about it is uncertain but the words.
+/// The text for an answer that came and is none of the protocol's: another kind of content, or a
+/// text that is none. The server has dealt with the call, so nothing about it is uncertain but the
+/// words.
 pub(super) const UNREADABLE: &str = "[The MCP server answered this call, so it arrived and was dealt with. The answer is not as the protocol has \
      it and cannot be read: it may also say that the call failed. Calling again would repeat the call.]";
 

@@ -103,7 +103,8 @@ pub(super) fn request_words(error: &ServiceError) -> String {
     })
 }
 
-/// The failure inside: around it `rmcp` writes the names of its types, and leaves out why a request over HTTP could not be sent.
+/// The failure inside: around it `rmcp` writes the names of its types, and leaves out why a request
+/// over HTTP could not be sent.
 fn cause(error: &DynamicTransportError) -> String {
     match error.error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
         Some(StreamableHttpError::Client(request)) => chain(request),

@@ -1,5 +1,6 @@
-//! Other people's tools, by the Model Context Protocol. A server is connected to when it is needed and let go when it is not; what it says
-//! of itself is a stranger's word, and is bounded and cleaned before anybody reads it. The protocol itself is the crate `rmcp`'s.
+//! Other people's tools, by the Model Context Protocol. A server is connected to when it is needed
+//! and let go when it is not; what it says of itself is a stranger's word, and is bounded and
+//! cleaned before anybody reads it. The protocol itself is the crate `rmcp`'s.
 
 mod bounded;
 mod clean;
@@ -29,7 +30,8 @@ use connection::McpConnection;
 pub use error::McpError;
 pub use schema::fits;
 
-/// How long things may take, and how much a server may send. Real time: it guards against servers that hang.
+/// How long things may take, and how much a server may send. Real time: it guards against servers
+/// that hang.
 #[derive(Clone, Copy, Debug)]
 pub struct McpLimits {
     /// To be there and to greet.
@@ -76,7 +78,8 @@ struct Inner {
 type Slot = Mutex<Option<Arc<McpConnection>>>;
 
 impl Mcp {
-    /// `environment` is what every program that is started finds in its environment: of level3's own it gets nothing else.
+    /// `environment` is what every program that is started finds in its environment: of level3's
+    /// own it gets nothing else.
     pub fn new(vault: Vault, scrubber: Scrubber, environment: BTreeMap<String, String>, limits: McpLimits) -> Self {
         Self(Arc::new(Inner { vault, scrubber, limits, environment, slots: Mutex::default() }))
     }

@@ -1,5 +1,5 @@
-//! Schemas of arguments, as strangers write them. References are written out, since they could run in circles, and lead elsewhere; what
-//! is left is bounded.
+//! Schemas of arguments, as strangers write them. References are written out, since they could run
+//! in circles, and lead elsewhere; what is left is bounded.
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::{Map, Value};

@@ -1,4 +1,5 @@
-//! Puts the pieces of an answer together, as leniently as real servers need, and gives nothing when the end is missing.
+//! Puts the pieces of an answer together, as leniently as real servers need, and gives nothing when
+//! the end is missing.
 
 use std::collections::HashSet;
 
@@ -12,7 +13,8 @@ use crate::domain::{CallRequest, Usage};
 pub(super) const MAX_CALLS: usize = 1024;
 /// The longest id and name of a call, name of a model and reason to end that are kept, in bytes.
 const WORD_BYTES: usize = 256;
-/// More tokens than this nobody counts in one answer: a number above it is a mistake, and is not believed.
+/// More tokens than this nobody counts in one answer: a number above it is a mistake, and is not
+/// believed.
 const MAX_TOKENS: f64 = 1e9;
 
 /// An answer in the making.
@@ -239,7 +241,8 @@ impl Assembly {
         Ok(())
     }
 
-    /// Which call a piece belongs to: by index, else by id, else the last one. `None` begins a new call.
+    /// Which call a piece belongs to: by index, else by id, else the last one. `None` begins a new
+    /// call.
     fn place(&self, index: Option<u64>, id: &str, name: &str, arguments: &Value) -> Option<usize> {
         let begins = |piece: &PartialCall| {
             // Some servers give every call the index 0, or the same id: a name after complete

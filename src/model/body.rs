@@ -24,8 +24,8 @@ pub(super) struct RequestTarget {
     pub(super) tagged_calls: bool,
 }
 
-/// Small models call tools far more reliably when they are cooled down; the big ones are left as their makers set them, and some of
-/// those refuse the setting.
+/// Small models call tools far more reliably when they are cooled down; the big ones are left as
+/// their makers set them, and some of those refuse the setting.
 const LOCAL_TEMPERATURE: f64 = 0.2;
 
 /// Stands for a missing text if a provider wants every message to have one.
@@ -164,7 +164,8 @@ fn one_system_first(messages: Vec<Value>) -> Vec<Value> {
     first.into_iter().chain(others).collect()
 }
 
-/// Entries with their tool calls. Every call gets exactly one result and every result has its call, or the provider refuses.
+/// Entries with their tool calls. Every call gets exactly one result and every result has its call,
+/// or the provider refuses.
 fn called(entries: &[Entry], peer: RequestTarget) -> Vec<Value> {
     let quirks = peer.quirks;
     let mut messages = Vec::new();
@@ -219,7 +220,8 @@ fn called(entries: &[Entry], peer: RequestTarget) -> Vec<Value> {
     messages
 }
 
-/// Calls in the words of a Hermes template, as the model wrote them: each an object between tags, its arguments an object in it.
+/// Calls in the words of a Hermes template, as the model wrote them: each an object between tags,
+/// its arguments an object in it.
 fn tagged(content: &str, calls: &[CallRequest]) -> String {
     let call = |asked: &CallRequest| {
         let sent = call(asked, "");
@@ -276,7 +278,8 @@ fn arguments(text: &str) -> String {
     }
 }
 
-/// Entries with tool calls as text: some providers refuse tool messages in a request that offers no tools.
+/// Entries with tool calls as text: some providers refuse tool messages in a request that offers no
+/// tools.
 fn calls_as_text(entries: &[Entry]) -> Vec<Value> {
     let mut names = HashMap::new();
     let mut shown = HashSet::new();

@@ -113,7 +113,8 @@ impl Chain {
     }
 }
 
-/// One error for all: each model with its own sentence. Its kind is that of the last one that was really asked.
+/// One error for all: each model with its own sentence. Its kind is that of the last one that was
+/// really asked.
 fn of_all(failures: &[(&Member, ModelError)]) -> ModelError {
     let (kind, wait) = failures.last().map_or((ModelErrorKind::Unreachable, None), |(_, error)| (error.kind, error.wait));
     let told: Vec<_> = failures.iter().map(|(member, error)| format!("{}: {}", member.name, error.message)).collect();

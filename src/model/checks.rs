@@ -1,5 +1,5 @@
-//! Looks at models as a person would who wonders why nothing answers: is there a key, is somebody there, does an answer stream, does it call
-//! a tool. Costs a few hundred tokens at most.
+//! Looks at models as a person would who wonders why nothing answers: is there a key, is somebody
+//! there, does an answer stream, does it call a tool. Costs a few hundred tokens at most.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -73,7 +73,8 @@ pub struct Examined {
 pub struct ProviderEntry {
     /// Its name.
     pub provider: &'static str,
-    /// `ready`, `unreachable` (nobody answers), `refused` (somebody answers, without a list) or `not configured`.
+    /// `ready`, `unreachable` (nobody answers), `refused` (somebody answers, without a list) or
+    /// `not configured`.
     pub state: &'static str,
     /// The address that was asked; empty when none was.
     pub address: String,
@@ -255,7 +256,8 @@ impl Looking {
         client.prepare().await;
         let takes = format!("{model} takes {} tokens", client.abilities().context_tokens);
         let images = if client.abilities().images { ", and images" } else { "" };
-        // A shorter name may stand for a dated one, so that a name that is not listed is no failure yet.
+        // A shorter name may stand for a dated one, so that a name that is not listed is no failure
+        // yet.
         let listed = if names.iter().any(|name| name == model) { "" } else { "; it is not among the models listed" };
         Check::ok("models", format!("{} listed; {takes}{images}{listed}", names.len()))
     }

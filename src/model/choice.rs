@@ -1,4 +1,5 @@
-//! Which model answers: the one that a task or a profile names, else the one that was set, else one found on this machine, else the tour.
+//! Which model answers: the one that a task or a profile names, else the one that was set, else one
+//! found on this machine, else the tour.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -40,7 +41,8 @@ struct Search {
 }
 
 impl ModelSource {
-    /// The model that `settings` name with its fallbacks, or a search at the usual places. Nothing is sent yet.
+    /// The model that `settings` name with its fallbacks, or a search at the usual places. Nothing
+    /// is sent yet.
     ///
     /// # Errors
     /// A setting that is wrong or missing, by name.
@@ -88,8 +90,9 @@ impl ModelSource {
         Self { current: RwLock::new(Arc::new(Tour)), search: Some(search), catalogue: None }
     }
 
-    /// The model to use now. While it is the tour, this looks around again, at most every ten seconds: a model that is started
-    /// later is noticed without a restart. One that was found stays.
+    /// The model to use now. While it is the tour, this looks around again, at most every ten
+    /// seconds: a model that is started later is noticed without a restart. One that was found
+    /// stays.
     pub async fn current(&self) -> Arc<dyn Model> {
         if let Some(search) = &self.search {
             self.search(search).await;
@@ -117,7 +120,8 @@ impl ModelSource {
         catalogue.chain(&readable, last)
     }
 
-    /// The model that a profile prefers, in the place of one that a task names: if its key is set, and a person has named none for the profile.
+    /// The model that a profile prefers, in the place of one that a task names: if its key is set,
+    /// and a person has named none for the profile.
     pub fn preferred<'m>(&self, wanted: Option<&'m str>, profile: &[String]) -> Option<&'m str> {
         let settings = self.catalogue.as_ref().map(|catalogue| &catalogue.settings)?;
         let can_be_asked = |name: &&str| name.parse::<Reference>().is_ok_and(|reference| reference.target(settings).is_ok());

@@ -204,7 +204,8 @@ impl ChatClient {
     ) -> Result<Answer, FailedAttempt> {
         let watch = AttemptDeadlines::starting(Instant::now(), &self.limits, streamed);
         let quirks = self.provider.quirks(model);
-        // Some servers refuse a request whose answer might not fit; half of it all is left to the question.
+        // Some servers refuse a request whose answer might not fit; half of it all is left to the
+        // question.
         let most = self.limits.answer_tokens.unwrap_or(quirks.answer_tokens);
         let answer_tokens = most.min(request.answer_tokens.unwrap_or(most)).min(self.abilities().context_tokens / 2);
         let tagged_calls = self.told.get().is_some_and(|told| told.escapes_calls);
@@ -218,7 +219,8 @@ impl ChatClient {
             };
             let body = body::chat(request, model, peer, manner);
             let head = self.head(self.transport.chat(&body), watch.first_token(), model).await;
-            // An old server that does not know an option; every other refusal of the same kind stays one.
+            // An old server that does not know an option; every other refusal of the same kind
+            // stays one.
             let unknown =
                 |option: &str| body.has(option) && head.as_ref().is_err_and(|failure| failure.error.message.contains(option));
             if unknown("stream_options") {
@@ -254,7 +256,8 @@ impl ChatClient {
             attempt.complete();
         }
         if demanded && answer.calls.is_empty() {
-            // It takes the option for a hint, and the model then writes calls into the text, in forms of its own.
+            // It takes the option for a hint, and the model then writes calls into the text, in
+            // forms of its own.
             tracing::info!(provider = self.provider.name, "a call was demanded and none came: none will be demanded there again");
             self.demands_calls.store(false, Ordering::Relaxed);
         }

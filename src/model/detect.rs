@@ -34,7 +34,8 @@ pub fn usual_places() -> Vec<ModelPlace> {
     ["ollama", "lmstudio", "llamacpp"].into_iter().filter_map(place).collect()
 }
 
-/// Looks at all places at once; the first of them, in the order given, that lists a model one can talk to.
+/// Looks at all places at once; the first of them, in the order given, that lists a model one can
+/// talk to.
 pub async fn look(
     places: &[ModelPlace],
     limits: ModelLimits,

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-/// How long to wait and how much to take. The defaults fit slow local models as well as fast remote ones.
+/// How long to wait and how much to take. The defaults fit slow local models as well as fast remote
+/// ones.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelLimits {
     /// For the connection to stand.

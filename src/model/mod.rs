@@ -1,4 +1,5 @@
-//! Language models: what is asked of one and what it answers. Real ones behind an OpenAI-compatible address, and the tour.
+//! Language models: what is asked of one and what it answers. Real ones behind an OpenAI-compatible
+//! address, and the tour.
 
 mod assemble;
 mod body;
@@ -59,7 +60,8 @@ pub enum Entry {
         call_id: String,
         /// The result.
         content: String,
-        /// The kind of refusal, if it is one. No server is sent it: a model reads the words, and the tour, which is code, the kind.
+        /// The kind of refusal, if it is one. No server is sent it: a model reads the words, and
+        /// the tour, which is code, the kind.
         refusal: Option<RefusalCode>,
     },
 }
@@ -90,7 +92,8 @@ pub struct Request {
     pub answer_tokens: Option<u32>,
     /// How freely it is to be written; `None`: as its provider does.
     pub temperature: Option<f64>,
-    /// A call is wanted and no talk. A model on this machine is held to it; the big ones know when to talk.
+    /// A call is wanted and no talk. A model on this machine is held to it; the big ones know when
+    /// to talk.
     pub must_call: bool,
     /// True if a provider elsewhere demands that call, too, if it can.
     pub demanded_of_all: bool,
@@ -159,7 +162,8 @@ pub trait Model: Send + Sync {
         Abilities::default()
     }
 
-    /// Finds out what there is to know of the model before the first request, once. Waits a moment at most, and never fails.
+    /// Finds out what there is to know of the model before the first request, once. Waits a moment
+    /// at most, and never fails.
     fn prepare(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
@@ -187,7 +191,8 @@ impl Default for Abilities {
     }
 }
 
-/// Why there is no answer. Each sentence is for the person in front of the page and says what to do.
+/// Why there is no answer. Each sentence is for the person in front of the page and says what to
+/// do.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct ModelError {

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-/// The first model of a `GET /models` reply that is not for something else; `None` when there is none.
+/// The first model of a `GET /models` reply that is not for something else; `None` when there is
+/// none.
 pub(super) fn first_chat_model(list: &Value) -> Option<String> {
     all(list).into_iter().find(|name| is_for_chat(name))
 }
@@ -23,7 +24,8 @@ pub(super) fn name(entry: &Value) -> Option<&str> {
     Some(name.strip_prefix("models/").unwrap_or(name))
 }
 
-/// False for models whose name says that they do something else: embedding, ranking, speech, pictures.
+/// False for models whose name says that they do something else: embedding, ranking, speech,
+/// pictures.
 fn is_for_chat(name: &str) -> bool {
     const OTHER: [&str; 14] = [
         "embed",

@@ -1,12 +1,14 @@
 //! Providers as data: the address and the key of each, its demands of a request, and the sizes and
 //! prices of its models.
 //!
-//! Facts marked (m) are from memory, the others were looked up in the provider's documents or in reports of its users, in November 2026.
-//! A provider changes without notice; what is wrong here is mended here, or by a setting (`LLM_CONTEXT_TOKENS`, the table of rates).
+//! Facts marked (m) are from memory, the others were looked up in the provider's documents or in
+//! reports of its users, in November 2026. A provider changes without notice; what is wrong here is
+//! mended here, or by a setting (`LLM_CONTEXT_TOKENS`, the table of rates).
 //!
-//! To add a provider: an entry in [`PROVIDERS`], before `custom`; in `config` its word (`PROVIDER_WORDS`) and the variable of its key or
-//! address (`PROVIDER_KEYS`, `PROVIDER_ADDRESSES`); rows in the two tables of docs/operations.md, and its word in README.md. Answers that
-//! only it sends are a test in `tests/model_wire/dialects.rs`.
+//! To add a provider: an entry in [`PROVIDERS`], before `custom`; in `config` its word
+//! (`PROVIDER_WORDS`) and the variable of its key or address (`PROVIDER_KEYS`,
+//! `PROVIDER_ADDRESSES`); rows in the two tables of docs/operations.md, and its word in README.md.
+//! Answers that only it sends are a test in `tests/model_wire/dialects.rs`.
 
 use super::Abilities;
 use crate::domain::{Rate, SchemaForm};
@@ -40,7 +42,8 @@ pub struct Provider {
 pub struct Quirks {
     /// The name of the field that bounds the answer.
     pub limit: LimitField,
-    /// The bound, in tokens. Without one a small model that falls into a loop writes until its context is full.
+    /// The bound, in tokens. Without one a small model that falls into a loop writes until its
+    /// context is full.
     pub answer_tokens: u32,
     /// True if it is to be told to call one tool at a time.
     pub one_call: bool,
@@ -132,7 +135,8 @@ const FREE: Quirks = Quirks {
     thinks_aside: false,
 };
 
-/// Chat templates of local models refuse system text in the middle and roles that do not take turns; joined, they take both.
+/// Chat templates of local models refuse system text in the middle and roles that do not take
+/// turns; joined, they take both.
 const TEMPLATE: Quirks = Quirks { answer_tokens: 4096, system: SystemPlace::OneFirst, turns: Turns::Alternating, ..FREE };
 
 const fn takes(context_tokens: u32, images: bool) -> Abilities {
@@ -189,7 +193,8 @@ pub static PROVIDERS: [Provider; 10] = [
         key_variable: Some("OPENROUTER_API_KEY"),
         model: Some("anthropic/claude-sonnet-4.5"),
         abilities: takes(65_536, false),
-        // Requests reach makers of all kinds, some of which want what their own interface wants: see FAMILIES.
+        // Requests reach makers of all kinds, some of which want what their own interface wants:
+        // see FAMILIES.
         quirks: Quirks { text_needed: true, ..FREE },
         ..REMOTE
     },
@@ -309,7 +314,8 @@ static FAMILIES: [Family; 40] = [
     Family { differs: at_mistral, ..family("codestral", 131_072, false) },
     Family { differs: at_mistral, ..family("mistral", 32_768, false) },
     Family {
-        // It refuses a call of the past without the signature it gave with it, or the word that stands for a history from elsewhere.
+        // It refuses a call of the past without the signature it gave with it, or the word that
+        // stands for a history from elsewhere.
         differs: |provider, quirks| Quirks { signed_calls: provider == "gemini", ..plain_at_router(provider, quirks) },
         ..family("gemini-3", 1_048_576, true)
     },
@@ -359,7 +365,8 @@ impl Provider {
         &PROVIDERS[PROVIDERS.len() - 1]
     }
 
-    /// True if people run it themselves; then the size of a request that it takes depends on how it was started.
+    /// True if people run it themselves; then the size of a request that it takes depends on how it
+    /// was started.
     pub fn is_local(&self) -> bool {
         self.key_variable.is_none()
     }

@@ -1,4 +1,5 @@
-//! Reads one response to its end: a stream of events, or a whole reply from a server that does not stream.
+//! Reads one response to its end: a stream of events, or a whole reply from a server that does not
+//! stream.
 
 use std::time::Duration;
 
@@ -260,8 +261,8 @@ impl RefusingServer<'_> {
     }
 }
 
-/// Reads a body that has said its last word to its end, beside what follows: only then can the connection take the next request. A body
-/// that goes on loses its connection.
+/// Reads a body that has said its last word to its end, beside what follows: only then can the
+/// connection take the next request. A body that goes on loses its connection.
 fn read_out(mut response: Response) {
     tokio::spawn(async move {
         let rest = async {

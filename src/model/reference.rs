@@ -1,4 +1,5 @@
-//! `provider/model`: how a person, a profile and a task name a model, and what the settings of a person make of it.
+//! `provider/model`: how a person, a profile and a task name a model, and what the settings of a
+//! person make of it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -55,10 +56,11 @@ pub fn several(text: &str) -> Result<Vec<Reference>, SettingError> {
     text.split(',').map(str::trim).filter(|one| !one.is_empty()).map(str::parse).collect()
 }
 
-/// The model that the settings choose; `None` when nothing is set, which means: look for a local model, else the tour.
+/// The model that the settings choose; `None` when nothing is set, which means: look for a local
+/// model, else the tour.
 ///
-/// Without `LLM_PROVIDER`, a base URL means `custom`, a key is given to the one provider that makes keys of its form, and `LLM_MODEL` may be
-/// a reference.
+/// Without `LLM_PROVIDER`, a base URL means `custom`, a key is given to the one provider that makes
+/// keys of its form, and `LLM_MODEL` may be a reference.
 ///
 /// # Errors
 /// The first setting that is wrong or missing, by name.

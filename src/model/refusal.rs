@@ -1,4 +1,5 @@
-//! Reads what a server says when it refuses, and turns it into a sentence that tells a person what to do.
+//! Reads what a server says when it refuses, and turns it into a sentence that tells a person what
+//! to do.
 
 use std::error::Error;
 
@@ -54,7 +55,8 @@ impl RefusingServer<'_> {
         self.explain(status.as_u16(), &said, asked_pause(headers, now))
     }
 
-    /// Understands an error inside a stream or a reply that began as a success. `None` when there is no error in it.
+    /// Understands an error inside a stream or a reply that began as a success. `None` when there
+    /// is no error in it.
     pub(super) fn error_inside(&self, chunk: &Value) -> Option<FailedAttempt> {
         let is_error = chunk["type"] == "error"
             || match &chunk["error"] {
@@ -166,7 +168,8 @@ fn root_cause(error: &dyn Error) -> String {
     cause.to_string()
 }
 
-/// Finds the message wherever servers put it: `error.message`, `error`, `message`, `detail`, also inside an array.
+/// Finds the message wherever servers put it: `error.message`, `error`, `message`, `detail`, also
+/// inside an array.
 fn refusal_body(value: &Value) -> RefusalBody {
     let value = if value.is_array() { &value[0] } else { value };
     let error = &value["error"];
@@ -217,7 +220,8 @@ fn overflows(said: &RefusalBody) -> bool {
         || telling.iter().any(|words| message.contains(words))
 }
 
-/// llama.cpp's server says so until its model is loaded: it takes seconds, or minutes from a slow disk.
+/// llama.cpp's server says so until its model is loaded: it takes seconds, or minutes from a slow
+/// disk.
 fn loads(said: &RefusalBody) -> bool {
     said.code == "unavailable_error" && said.message == "Loading model"
 }

@@ -68,7 +68,8 @@ pub(super) struct RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// The pause before the next attempt after `failures` failed ones in the time `gone`, or the error to end with.
+    /// The pause before the next attempt after `failures` failed ones in the time `gone`, or the
+    /// error to end with.
     pub(super) fn pause(
         &self,
         failure: FailedAttempt,
@@ -102,7 +103,8 @@ impl RetryPolicy {
         }
     }
 
-    /// Between half and the whole of the step, so that clients that failed together do not return together.
+    /// Between half and the whole of the step, so that clients that failed together do not return
+    /// together.
     fn jittered(&self, failures: u32, random: &dyn Random) -> Duration {
         let step = self.base.saturating_mul(1 << (failures - 1).min(6)).min(Duration::from_secs(10));
         let mut bytes = [0; 4];

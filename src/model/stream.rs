@@ -1,4 +1,5 @@
-//! Reads server-sent events as they are really sent: any line ends, comments, missing blank lines, split anywhere, not always UTF-8.
+//! Reads server-sent events as they are really sent: any line ends, comments, missing blank lines,
+//! split anywhere, not always UTF-8.
 
 use serde_json::Value;
 
@@ -24,7 +25,8 @@ pub(super) enum StreamError {
     BrokenJson,
 }
 
-/// Takes bytes as they come and gives events. Its work is in proportion to the bytes, whatever they are.
+/// Takes bytes as they come and gives events. Its work is in proportion to the bytes, whatever they
+/// are.
 pub(super) struct EventReader {
     line: Vec<u8>,
     data: String,
@@ -55,7 +57,8 @@ impl EventReader {
         self.take(bytes)
     }
 
-    /// True while a line is coming in that holds a piece of an answer; a comment or a `ping` is none.
+    /// True while a line is coming in that holds a piece of an answer; a comment or a `ping` is
+    /// none.
     pub(super) fn inside_object(&self) -> bool {
         let Some(data) = self.line.strip_prefix(b"data:") else { return false };
         data.iter().take(8).find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{')

@@ -61,7 +61,8 @@ impl Endpoint {
         Self::of(base_url, api_key, "LLM_BASE_URL", "LLM_API_KEY")
     }
 
-    /// The same, with the names of the variables the address and the key came from, or would come from.
+    /// The same, with the names of the variables the address and the key came from, or would come
+    /// from.
     ///
     /// # Errors
     /// A sentence that names the variable to mend.
@@ -241,7 +242,8 @@ fn handed_over(outcome: Result<IgnoredAny, OpenAIError>) -> Result<reqwest::Resp
     }
 }
 
-/// A response on its way past async-openai's reader. The mutex makes it `Sync`, as an error must be.
+/// A response on its way past async-openai's reader. The mutex makes it `Sync`, as an error must
+/// be.
 #[derive(Debug, thiserror::Error)]
 #[error("a response that nobody has read")]
 struct Untouched(Mutex<reqwest::Response>);

@@ -1,5 +1,6 @@
-//! The desk: follows what is committed, and tells the operator's person what came of it. All that it says follows from the database, so a desk that
-//! was killed says the rest at its next start, and nothing twice.
+//! The desk: follows what is committed, and tells the operator's person what came of it. All that
+//! it says follows from the database, so a desk that was killed says the rest at its next start,
+//! and nothing twice.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::sync::broadcast::error::RecvError;
@@ -16,7 +17,8 @@ use crate::store::{LastWords, OperatorWords, StoreError, Unsaid};
 const RETRY_AFTER: TimeDelta = TimeDelta::seconds(2);
 /// A service shows typing for less than this; it is said again before.
 const TYPING: TimeDelta = TimeDelta::seconds(10);
-/// The words behind an answer that says that something was done or will be, if nothing recorded in the task shows it.
+/// The words behind an answer that says that something was done or will be, if nothing recorded in
+/// the task shows it.
 const UNPROVEN: &str =
     "⚠ Nothing recorded in this task shows what is said above. Order it again in other words, or choose a stronger model.";
 

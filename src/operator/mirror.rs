@@ -1,4 +1,5 @@
-//! Copies for a person to read: the sources of the scripts, and the global context. The originals are in the database.
+//! Copies for a person to read: the sources of the scripts, and the global context. The originals
+//! are in the database.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;

@@ -1,5 +1,6 @@
-//! The operator: takes orders from its person's numbers by a channel, tells them what came of each, and keeps copies of its scripts, its memory and
-//! its recordings where a person finds them. The turns themselves run like all others.
+//! The operator: takes orders from its person's numbers by a channel, tells them what came of each,
+//! and keeps copies of its scripts, its memory and its recordings where a person finds them. The
+//! turns themselves run like all others.
 
 mod desk;
 mod mirror;

@@ -1,4 +1,5 @@
-//! A message of one of the operator's numbers: an order, a word that decides, or something that is answered at once.
+//! A message of one of the operator's numbers: an order, a word that decides, or something that is
+//! answered at once.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use futures::FutureExt;
@@ -13,9 +14,11 @@ use crate::domain::relay::{MOST_TEXT_IN, MediaNote, plain_text};
 use crate::domain::{ApprovalId, ConversationId, Heard};
 use crate::store::{NewMessage, OperatorWords, StoreError};
 
-/// So long after a question has ended, a plain yes or no is taken as one that came late, and not as an order.
+/// So long after a question has ended, a plain yes or no is taken as one that came late, and not as
+/// an order.
 const LATE: TimeDelta = TimeDelta::minutes(10);
-/// A channel gives the time of a message in whole seconds, so it may be this much before that of a question which its sender has read.
+/// A channel gives the time of a message in whole seconds, so it may be this much before that of a
+/// question which its sender has read.
 const WHOLE_SECONDS: TimeDelta = TimeDelta::seconds(1);
 /// Names the answers to words that come late.
 const ANSWERED_LATE: &str = "late";
@@ -64,7 +67,8 @@ impl OperatorOrders {
         self.answer(conversation, &order, "place", &place(accepted.turn.0, before)).await
     }
 
-    /// True if a message was a word about a question, which waits, belongs to another number, or is over.
+    /// True if a message was a word about a question, which waits, belongs to another number, or is
+    /// over.
     async fn decides(
         &self,
         conversation: ConversationId,
@@ -125,8 +129,8 @@ impl OperatorOrders {
         Ok(false)
     }
 
-    /// True if the sender of a message that was `written` then can have read this question before. A doubled word, or one that a phone sent
-    /// late, is about an earlier question.
+    /// True if the sender of a message that was `written` then can have read this question before.
+    /// A doubled word, or one that a phone sent late, is about an earlier question.
     async fn may_be_read(
         &self,
         conversation: ConversationId,
@@ -177,7 +181,8 @@ fn with_file(said: &str, media: Option<&MediaNote>) -> String {
     }
 }
 
-/// The words, with the message that they answer. Each line of that bears a mark, so that none of it passes for the person's own words.
+/// The words, with the message that they answer. Each line of that bears a mark, so that none of it
+/// passes for the person's own words.
 fn with_quoted(words: &str, quoted: Option<&str>) -> String {
     let quoted = plain_text(quoted.unwrap_or_default());
     let quoted: String = quoted.trim().replace(['\u{2028}', '\u{2029}'], "\n").chars().take(MOST_QUOTED).collect();

@@ -1,5 +1,5 @@
-//! Recordings of actions with a high risk: a file for each, made from what the database has. The pictures of the screen beside it are taken when the
-//! action runs.
+//! Recordings of actions with a high risk: a file for each, made from what the database has. The
+//! pictures of the screen beside it are taken when the action runs.
 
 use std::fs::DirBuilder;
 use std::io;
@@ -29,7 +29,8 @@ pub(super) async fn write(store: &Store, conversation: ConversationId, home: &Pa
     Ok(())
 }
 
-/// True if a recording is there, and was written behind the picture after its action, which may come late.
+/// True if a recording is there, and was written behind the picture after its action, which may
+/// come late.
 fn is_whole(file: &Path, after: &Path) -> bool {
     let written = |path: &Path| path.metadata().and_then(|about| about.modified()).ok();
     written(file).is_some_and(|file| written(after).is_none_or(|after| after <= file))

@@ -1,4 +1,5 @@
-//! The operator's own Postgres: where `DATABASE_URL` says it is, whether a failure there lasts, and waiting until it answers.
+//! The operator's own Postgres: where `DATABASE_URL` says it is, whether a failure there lasts, and
+//! waiting until it answers.
 
 use std::pin::pin;
 use std::str::FromStr;
@@ -80,12 +81,13 @@ pub(super) async fn wait_for(
     }
 }
 
-/// Of a database: what nobody has to mend is that it cannot be reached just now, or is short of something, starting, stopping, or busy
-/// with somebody else's transaction.
+/// Of a database: what nobody has to mend is that it cannot be reached just now, or is short of
+/// something, starting, stopping, or busy with somebody else's transaction.
 impl Lasting for sqlx::Error {
     fn lasts(&self) -> bool {
         match self {
-            // Nobody there yet, a name that is not known yet, a connection that broke; but a socket that is closed to us stays closed.
+            // Nobody there yet, a name that is not known yet, a connection that broke; but a socket
+            // that is closed to us stays closed.
             Self::Io(error) => error.kind() == std::io::ErrorKind::PermissionDenied,
             Self::PoolTimedOut | Self::PoolClosed | Self::WorkerCrashed => false,
             Self::Database(error) => {

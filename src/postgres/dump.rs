@@ -189,8 +189,8 @@ impl Restoring<'_> {
         }
     }
 
-    /// Makes the things that can be made. A condition of a table may have been true of its rows only
-    /// when they were written, so it is put on behind them.
+    /// Makes the things that can be made. A condition of a table may have been true of its rows
+    /// only when they were written, so it is put on behind them.
     async fn things_one_by_one(&self, connection: &mut PgConnection, list: &str) -> Result<Vec<String>, DumpError> {
         let mut lost = self.part(&["--section=pre-data", NAMED], list).await?;
         let checks = checks_of_agent(connection).await?;
@@ -253,7 +253,8 @@ async fn checks_of_agent(connection: &mut PgConnection) -> Result<Vec<AgentCheck
     Ok(checks.into_iter().map(|(owner, name, definition)| AgentCheck { owner, name, definition }).collect())
 }
 
-/// The things that `pg_restore` names as those at which it failed, once each: their kind, schema and name.
+/// The things that `pg_restore` names as those at which it failed, once each: their kind, schema
+/// and name.
 fn named_in(said: &str) -> Vec<String> {
     let mut named = Vec::new();
     let entry = |line: &str| Some(line.split_once("from TOC entry ")?.1.split_once("; ")?.1.to_owned());
@@ -269,7 +270,8 @@ fn named_in(said: &str) -> Vec<String> {
     named
 }
 
-/// Hands on what the agent had made. A backup does not say which functions a person approved: in older ones, none was.
+/// Hands on what the agent had made. A backup does not say which functions a person approved: in
+/// older ones, none was.
 async fn adopt(connection: &mut PgConnection, from: &str, migration: i64) -> Result<(), sqlx::Error> {
     const FENCED: i64 = 20_261_122_070_000;
     let adopt = sqlx::query("SELECT level3.adopt($1, $2)").bind(from).bind(migration >= FENCED);
@@ -297,7 +299,8 @@ async fn version(connection: &mut PgConnection) -> Result<(String, u32), sqlx::E
     Ok((short, major.cast_unsigned()))
 }
 
-/// Makes the tables ready for rows in any order: emptied, untied, without triggers. Returns what ties them.
+/// Makes the tables ready for rows in any order: emptied, untied, without triggers. Returns what
+/// ties them.
 async fn open_tables(connection: &mut PgConnection) -> Result<Vec<Link>, sqlx::Error> {
     let links: Vec<(String, String, String)> = sqlx::query_as(
         "SELECT conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid) FROM pg_constraint
@@ -332,7 +335,8 @@ async fn tables(connection: &mut PgConnection) -> Result<Vec<String>, sqlx::Erro
     sqlx::query_scalar(query).fetch_all(connection).await
 }
 
-/// A program that finds the database in its environment: a password on the command line could be read by everybody here.
+/// A program that finds the database in its environment: a password on the command line could be
+/// read by everybody here.
 fn command(programs: &Programs, name: &'static str, to: &PgConnectOptions) -> Command {
     let mut command = Command::new(programs.folder.join(name));
     let path = ["/usr/bin", "/bin"].join(":");
@@ -359,8 +363,8 @@ fn command(programs: &Programs, name: &'static str, to: &PgConnectOptions) -> Co
     command
 }
 
-/// The contents of a backup without the triggers that keep what the agent deletes: they are not the agent's to make, and the server puts
-/// them on when it starts.
+/// The contents of a backup without the triggers that keep what the agent deletes: they are not the
+/// agent's to make, and the server puts them on when it starts.
 fn without_our_triggers(list: &str) -> String {
     let ours = |line: &&str| line.contains(" TRIGGER agent ") && line.contains(" 0_level3_keep ");
     list.lines().filter(|line| !ours(line)).flat_map(|line| [line, "\n"]).collect()

@@ -1,5 +1,5 @@
-//! Postgres itself: the embedded server or the operator's own, the program's logins, the relay before the agent's connections, dumps.
-//! It knows nothing of what is kept in it.
+//! Postgres itself: the embedded server or the operator's own, the program's logins, the relay
+//! before the agent's connections, dumps. It knows nothing of what is kept in it.
 
 mod address;
 mod dump;
@@ -138,7 +138,8 @@ impl Database {
         Ok(Self { embedded: None, home: config.data_dir.clone(), admin, name, create: false })
     }
 
-    /// The database of a server that runs on this data folder, or the one at `DATABASE_URL`; nothing is started.
+    /// The database of a server that runs on this data folder, or the one at `DATABASE_URL`;
+    /// nothing is started.
     ///
     /// # Errors
     /// When there is none to use.
@@ -192,7 +193,8 @@ impl Database {
         Repair { admin: self.admin.clone(), name: self.name.clone() }
     }
 
-    /// Completes, with how, when the embedded Postgres has ended without being told to; never for the operator's own.
+    /// Completes, with how, when the embedded Postgres has ended without being told to; never for
+    /// the operator's own.
     pub fn lost(&self) -> impl Future<Output = String> + Send + use<> {
         let embedded = self.embedded.as_ref().map(Embedded::lost);
         async move {

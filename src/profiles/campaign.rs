@@ -1,5 +1,5 @@
-//! The proposer of campaigns: it is shown the state of its campaign and nothing else, and each answer is one proposal. A worker of its own, in
-//! `faces::campaigns`, has the place of the agent.
+//! The proposer of campaigns: it is shown the state of its campaign and nothing else, and each
+//! answer is one proposal. A worker of its own, in `faces::campaigns`, has the place of the agent.
 
 use crate::domain::campaign::words::RULES;
 use crate::domain::campaign::{CAMPAIGN_PROFILE, ProposalKind};

@@ -1,5 +1,5 @@
-//! The agent that talks with people outside for Relay: sealed off, with six tools and nothing else. Its policy, which asks nobody, comes with the
-//! migration `keep_relay`.
+//! The agent that talks with people outside for Relay: sealed off, with six tools and nothing else.
+//! Its policy, which asks nobody, comes with the migration `keep_relay`.
 
 use crate::domain::relay::CONTACT_PROFILE;
 use crate::domain::{

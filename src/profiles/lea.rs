@@ -30,7 +30,8 @@ pub struct Talking {
 pub const TALKING: Talking =
     Talking { model: Some("groq/llama-3.3-70b-versatile"), answer_tokens: Some(1_024), temperature: Some(0.7) };
 
-/// A press in the list of tasks is an order of [`MANAGE_TASKS`], which no model of these profiles has.
+/// A press in the list of tasks is an order of [`MANAGE_TASKS`], which no model of these profiles
+/// has.
 fn by_hand() -> &'static [&'static str] {
     static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| [TodoFunction::names(), &[MANAGE_TASKS]].concat());
     &NAMES

@@ -67,12 +67,14 @@ impl Profiles {
         self.0.values().filter(|profile| profile.counted).map(|profile| profile.name.to_owned()).collect()
     }
 
-    /// As [`Profiles::get`], for a user of this role: a profile that is not open to them reads like one that does not exist.
+    /// As [`Profiles::get`], for a user of this role: a profile that is not open to them reads like
+    /// one that does not exist.
     ///
     /// # Errors
     /// [`UnknownProfile`], with the names of those that are open to them.
     pub fn open_to(&self, role: UserRole, name: &str) -> Result<Arc<Profile>, UnknownProfile> {
-        // A conversation with a contact is made by its instance alone, and one of a campaign by the campaign.
+        // A conversation with a contact is made by its instance alone, and one of a campaign by the
+        // campaign.
         let open = |profile: &Arc<Profile>| role.reaches(profile.open_to) && !profile.is_relays() && !profile.is_campaigns();
         let there = || self.0.values().filter(|profile| open(profile)).map(|profile| profile.name).collect();
         self.0
@@ -90,7 +92,8 @@ impl Profiles {
         }
     }
 
-    /// The names of the profiles with which a user of this role talks, and so has a main conversation.
+    /// The names of the profiles with which a user of this role talks, and so has a main
+    /// conversation.
     pub fn mains(&self, role: UserRole) -> Vec<String> {
         let talks = |profile: &&Arc<Profile>| profile.audience.may_decide() && role.reaches(profile.open_to);
         self.0.values().filter(talks).map(|profile| profile.name.to_owned()).collect()

@@ -1,5 +1,5 @@
-//! The operator: takes orders from one number, one after the other, one action at a time. Its policy comes with the migration `keep_operator`, and
-//! `level3 operator` sets its limits.
+//! The operator: takes orders from one number, one after the other, one action at a time. Its
+//! policy comes with the migration `keep_operator`, and `level3 operator` sets its limits.
 
 use chrono::TimeDelta;
 

@@ -1,9 +1,10 @@
-//! The program: reads the settings, runs the server or asks the one that runs, decides the exit code. Of the server 0: stopped; 42: to
-//! be started again at once; 78: a person has to change something first, starting again would not help; 143: a second signal ended it at
-//! once; 1: anything else. Of the other commands 0: done; 1: not done; 2: they make no sense.
+//! The program: reads the settings, runs the server or asks the one that runs, decides the exit
+//! code. Of the server 0: stopped; 42: to be started again at once; 78: a person has to change
+//! something first, starting again would not help; 143: a second signal ended it at once; 1:
+//! anything else. Of the other commands 0: done; 1: not done; 2: they make no sense.
 //!
-//! It lives in the library, and `src/main.rs` only calls it: what is polled there would be compiled a second time. So does the command
-//! `relay`, which `src/bin/relay.rs` calls.
+//! It lives in the library, and `src/main.rs` only calls it: what is polled there would be compiled
+//! a second time. So does the command `relay`, which `src/bin/relay.rs` calls.
 
 mod operator;
 mod relay;

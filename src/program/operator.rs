@@ -1,4 +1,5 @@
-//! `level3 operator`: sets the operator up and runs its server in the foreground, until the terminal or a signal ends it.
+//! `level3 operator`: sets the operator up and runs its server in the foreground, until the
+//! terminal or a signal ends it.
 
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::process::CommandExt;
@@ -85,7 +86,8 @@ fn run(command: OperatorCommand) -> anyhow::Result<ExitCode> {
     Ok(code)
 }
 
-/// Starts this program again in its place, with the same arguments. The session of WhatsApp was put aside already, if that was asked for.
+/// Starts this program again in its place, with the same arguments. The session of WhatsApp was put
+/// aside already, if that was asked for.
 fn again() -> ExitCode {
     let Ok(program) = std::env::current_exe() else { return ExitCode::FAILURE };
     let arguments = std::env::args_os().skip(1).filter(|argument| argument != "--reset-whatsapp");
@@ -93,7 +95,8 @@ fn again() -> ExitCode {
     super::failed(&anyhow::Error::new(CliError::Failed(format!("the operator could not start again: {error}"))))
 }
 
-/// Writes the limits of the settings into the profile's policy. The rest of it is a person's to set.
+/// Writes the limits of the settings into the profile's policy. The rest of it is a person's to
+/// set.
 async fn limited(store: &Store, limits: OperatorLimits) -> Result<(), StoreError> {
     let policy = store.policy(OPERATOR).await?;
     let mut budgets = policy.budgets;
@@ -133,8 +136,8 @@ async fn watch_channel(mut status: watch::Receiver<ChannelStatus>) {
     }
 }
 
-/// Prints for the person at the terminal. Texts of the channel are among it, so all of it goes by the screen, which lets none act. There is nowhere
-/// else to say that the terminal is gone.
+/// Prints for the person at the terminal. Texts of the channel are among it, so all of it goes by
+/// the screen, which lets none act. There is nowhere else to say that the terminal is gone.
 fn say(print: impl FnOnce(&mut Screen<'_>) -> io::Result<()>) {
     let mut out = io::stdout().lock();
     let terminal = out.is_terminal();

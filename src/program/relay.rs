@@ -1,4 +1,5 @@
-//! The command `relay`: what it needs of the machine, and its exit codes. 0: done; 1: refused; 2: wrong use; 3: no daemon.
+//! The command `relay`: what it needs of the machine, and its exit codes. 0: done; 1: refused; 2:
+//! wrong use; 3: no daemon.
 
 use std::env::{current_dir, current_exe};
 use std::io::{self, IsTerminal, Write};

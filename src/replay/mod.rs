@@ -1,5 +1,5 @@
-//! Replay: rebuilds the projections from events alone and compares them with what the server works with; checks the chain of events; shows
-//! a turn as it was recorded. It changes nothing.
+//! Replay: rebuilds the projections from events alone and compares them with what the server works
+//! with; checks the chain of events; shows a turn as it was recorded. It changes nothing.
 
 use serde_json::{Map, Value};
 
@@ -15,8 +15,8 @@ const NAMED: usize = 200;
 /// Characters of a value that are shown.
 const SHOWN: usize = 200;
 
-/// Checks that events are what was written, and that every projection is what they say. The server may go on meanwhile: all of it is looked
-/// at as it was in one moment.
+/// Checks that events are what was written, and that every projection is what they say. The server
+/// may go on meanwhile: all of it is looked at as it was in one moment.
 ///
 /// # Errors
 /// If the database does not answer.

@@ -106,8 +106,9 @@ impl Heartbeat {
     }
 }
 
-/// The input of a turn that due tasks begin, for a model that does them and completes each `with` this tool; without one they are the
-/// person's own, and the model only tells of them. The turn's origin says so; no code reads these words.
+/// The input of a turn that due tasks begin, for a model that does them and completes each `with`
+/// this tool; without one they are the person's own, and the model only tells of them. The turn's
+/// origin says so; no code reads these words.
 fn describe(with: Option<&str>, tasks: &[Task]) -> String {
     let mut text = "[heartbeat] These tasks are due. ".to_owned();
     text += &with.map_or_else(

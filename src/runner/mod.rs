@@ -69,15 +69,16 @@ pub struct Runner {
     /// So many deaths of the server at one tool call end its turn.
     deaths: i32,
     in_hand: InHand,
-    /// True once a turn was given back to rest, or was lost, until the runner has heard of it: nothing
-    /// else may tell it when to take the turn up.
+    /// True once a turn was given back to rest, or was lost, until the runner has heard of it:
+    /// nothing else may tell it when to take the turn up.
     unsettled: Arc<AtomicBool>,
 }
 
 impl Runner {
-    /// `owner` must be of this server alone, and the same after its restart. `grace` is how long turns get to reach a checkpoint when the
-    /// process ends, in real time: it guards against what hangs. So many `deaths` of the server at one tool call end its turn. The files of
-    /// contacts are in `media`.
+    /// `owner` must be of this server alone, and the same after its restart. `grace` is how long
+    /// turns get to reach a checkpoint when the process ends, in real time: it guards against what
+    /// hangs. So many `deaths` of the server at one tool call end its turn. The files of contacts
+    /// are in `media`.
     pub fn new(executor: Executor, owner: &str, grace: Duration, deaths: i32, media: MediaFolder) -> Self {
         let (store, clock) = (executor.store.clone(), Arc::clone(&executor.clock));
         let agent = Arc::new(Agent::new(executor.clone(), media));
@@ -110,8 +111,9 @@ impl Runner {
         let (mut watch, mut gone, mut due) = (Watch::default(), Vec::new(), true);
         // True if there may be more turns than places: then one that ends makes room.
         let mut more = false;
-        // Alone with nothing to look after, a server does not look: whatever begins wakes it. A claim passes over a turn that a
-        // transaction holds at that moment, and if that is rolled back, nothing wakes: so each claim is followed by one look.
+        // Alone with nothing to look after, a server does not look: whatever begins wakes it. A
+        // claim passes over a turn that a transaction holds at that moment, and if that is rolled
+        // back, nothing wakes: so each claim is followed by one look.
         let mut watchful = true;
         let mut tick = Box::pin(self.pause(LOOK_EVERY));
         let mut taken = self.store.places().open(&self.owner, self.executor.reading());
@@ -328,7 +330,8 @@ impl Runner {
                 }
                 () = &mut tick => {
                     tick.set(self.pause(SIGN_EVERY));
-                    // Turns leave freed memory behind, which the program holds until somebody gives it back.
+                    // Turns leave freed memory behind, which the program holds until somebody gives
+                    // it back.
                     if self.in_hand.turns().is_empty() && std::mem::take(&mut worked) {
                         self.store.rest();
                         tokio::task::spawn_blocking(memory::give_back);

@@ -1,4 +1,5 @@
-//! Carries out an order of a person, or of another agent over MCP: its call, then words on the outcome. No model is asked.
+//! Carries out an order of a person, or of another agent over MCP: its call, then words on the
+//! outcome. No model is asked.
 
 use tokio_util::sync::CancellationToken;
 

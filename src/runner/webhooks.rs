@@ -1,4 +1,5 @@
-//! Tells webhooks of the transitions of instances: each with a signature and an idempotency key, until the peer has it or eight tries are over.
+//! Tells webhooks of the transitions of instances: each with a signature and an idempotency key,
+//! until the peer has it or eight tries are over.
 
 use std::sync::Arc;
 
@@ -29,12 +30,14 @@ pub struct Webhooks {
 }
 
 impl Webhooks {
-    /// Requests leave by this egress, so private addresses are reached only if the operator allows them.
+    /// Requests leave by this egress, so private addresses are reached only if the operator allows
+    /// them.
     pub fn new(store: Store, egress: Egress, clock: Arc<dyn Clock>) -> Self {
         Self { store, egress, clock }
     }
 
-    /// Tells until `shutdown`. Each webhook has its own turn, of one transition: a peer that does not answer holds up nobody but itself.
+    /// Tells until `shutdown`. Each webhook has its own turn, of one transition: a peer that does
+    /// not answer holds up nobody but itself.
     pub async fn run(self, shutdown: CancellationToken) {
         let mut changes = self.store.signals().deliveries();
         let (mut turns, mut busy) = (JoinSet::new(), Vec::new());

@@ -1,7 +1,7 @@
-//! An engine as native code, kept in a file: compiling JavaScript's takes about a second and Python's many, mapping
-//! the file well under a millisecond. The file is executed, so the program believes it only if it
-//! is this user's alone and has the sha256 that is written beside it; otherwise the engine is
-//! compiled anew. Losing the file costs that time, nothing more.
+//! An engine as native code, kept in a file: compiling JavaScript's takes about a second and
+//! Python's many, mapping the file well under a millisecond. The file is executed, so the program
+//! believes it only if it is this user's alone and has the sha256 that is written beside it;
+//! otherwise the engine is compiled anew. Losing the file costs that time, nothing more.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs::{self, DirBuilder, Permissions};
@@ -65,7 +65,8 @@ pub(super) fn load_or_compile(engine: &Engine, wasm: &[u8], folder: &Path) -> Re
     load_or_make(engine, &sum, folder, || Module::new(engine, wasm).map_err(SandboxError::Engine))
 }
 
-/// Gives the code of this sha256 as native code for `engine`, out of the folder if it is there, else made and put there.
+/// Gives the code of this sha256 as native code for `engine`, out of the folder if it is there,
+/// else made and put there.
 pub(super) fn load_or_make<T: Native, E>(
     engine: &Engine,
     sha256: &str,

@@ -115,8 +115,9 @@ pub(super) fn open_bracket(source: &str, place: SourcePlace) -> Option<String> {
     (bracket != "{").then(|| format!(" The `{bracket}` in `{shown}` is still open there."))
 }
 
-/// The byte before which a semicolon is wanted, if lines were joined there: a statement ends with a bracket, and the next one stands
-/// on the same line. With an end of line between them, JavaScript would put the semicolon in by itself.
+/// The byte before which a semicolon is wanted, if lines were joined there: a statement ends with a
+/// bracket, and the next one stands on the same line. With an end of line between them, JavaScript
+/// would put the semicolon in by itself.
 pub(super) fn lost_semicolon(source: &str, message: &str, place: SourcePlace) -> Option<usize> {
     let at = byte_at(source, place).filter(|_| message == "expecting ';'")?;
     let before = source[..at].trim_end_matches([' ', '\t']);

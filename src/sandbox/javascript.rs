@@ -50,8 +50,8 @@ impl Inner {
         Ok(BuiltComponent { source, bytes, engine: ENGINE_NAME.to_owned() })
     }
 
-    /// The source with the semicolons that were lost when its lines were joined, if nothing else is wrong with it: small models write all
-    /// code on one line. Lines stay as they are.
+    /// The source with the semicolons that were lost when its lines were joined, if nothing else is
+    /// wrong with it: small models write all code on one line. Lines stay as they are.
     ///
     /// # Errors
     /// The first failure, at its place in the author's text.

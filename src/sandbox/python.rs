@@ -1,5 +1,6 @@
-//! Python: a component of CPython that a person installed (`capabilities/python`). It has an engine of its own without the pool, and may
-//! import `log` alone, which is looked at when it is installed and whenever it is loaded.
+//! Python: a component of CPython that a person installed (`capabilities/python`). It has an engine
+//! of its own without the pool, and may import `log` alone, which is looked at when it is installed
+//! and whenever it is loaded.
 
 use std::fs;
 use std::io;
@@ -86,8 +87,9 @@ impl InstalledPython {
         Ok(Self { sha256, bytes })
     }
 
-    /// Puts a component into a folder: compiles it, looks at its imports, lets it run a script, and records its sha256. It takes many
-    /// seconds. A server that runs there takes the new one with its next script.
+    /// Puts a component into a folder: compiles it, looks at its imports, lets it run a script, and
+    /// records its sha256. It takes many seconds. A server that runs there takes the new one with
+    /// its next script.
     ///
     /// # Errors
     /// If it is not one that may be run; then what was installed before stays.

@@ -11,9 +11,9 @@ use crate::domain::{HttpRequest, Refusal, RefusalCode, SourcePlace};
 
 /// Does the operations of one call outside the sandbox, under the permit of that call.
 pub trait Reach: Send + Sync {
-    /// Does one operation. The answer is JSON text for the guest, in the form that [`OperationRequest`]
-    /// says. The sandbox polls the future only while the call lives, and drops it at the call's
-    /// deadline.
+    /// Does one operation. The answer is JSON text for the guest, in the form that
+    /// [`OperationRequest`] says. The sandbox polls the future only while the call lives, and drops
+    /// it at the call's deadline.
     fn perform(&self, operation: Operation) -> BoxFuture<'static, Result<String, OperationRefused>>;
 
     /// A placeholder that stands for a secret's value until a request leaves.

@@ -48,7 +48,8 @@ pub(super) struct RunTerms {
     bounds: Bounds,
     /// The grants, if they are fewer than those the component is linked with.
     granted: Option<Arc<Grants>>,
-    /// The words about an operation that no grant allows, if they are not those for the author of a capability.
+    /// The words about an operation that no grant allows, if they are not those for the author of a
+    /// capability.
     lacking: Option<String>,
 }
 
@@ -192,7 +193,8 @@ pub(super) fn result(json: String, limit: usize) -> Result<String, CallError> {
     Ok(text)
 }
 
-/// Reads the value that the code threw. `memory_refused`: the memory it could have, if it wanted more.
+/// Reads the value that the code threw. `memory_refused`: the memory it could have, if it wanted
+/// more.
 pub(super) fn thrown(json: &str, memory_refused: Option<usize>) -> CallError {
     #[derive(Deserialize)]
     struct Thrown {

@@ -1,5 +1,7 @@
-//! Scripts of campaigns: the body of a function in JavaScript or Python that has `input`, `files`, `log` and a `/tmp` in memory, and reaches nothing
-//! else but the hosts of its approval. JavaScript runs in the engine of capabilities, Python in one of its own (`python`); the bounds are the same.
+//! Scripts of campaigns: the body of a function in JavaScript or Python that has `input`, `files`,
+//! `log` and a `/tmp` in memory, and reaches nothing else but the hosts of its approval. JavaScript
+//! runs in the engine of capabilities, Python in one of its own (`python`); the bounds are the
+//! same.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -77,12 +79,14 @@ impl Sandbox {
 }
 
 impl ScriptSlot<'_> {
-    /// The same for a script in JavaScript that may reach these hosts. `reach` does its work outside.
+    /// The same for a script in JavaScript that may reach these hosts. `reach` does its work
+    /// outside.
     pub fn reaching(self, hosts: BTreeSet<HttpGrant>, reach: Arc<dyn Reach>) -> Self {
         Self { hosts, reach, ..self }
     }
 
-    /// Runs a script in a fresh instance, with this input and these files: an object of name and text.
+    /// Runs a script in a fresh instance, with this input and these files: an object of name and
+    /// text.
     pub async fn run(self, permit: &Permit, script: ScriptText<'_>, input: &Value, files: &Value) -> ScriptEnd {
         tracing::debug!(call = %permit.call(), language = ?script.language, "script runs");
         let (given, limits) = (json!({ "input": input, "files": files }), self.inner.limits.script);

@@ -1,4 +1,5 @@
-//! The key that seals secrets: 32 random bytes in a file of the data folder that only this user may read.
+//! The key that seals secrets: 32 random bytes in a file of the data folder that only this user may
+//! read.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -87,7 +88,8 @@ pub(super) fn make(path: &Path, random: &dyn Random) -> Result<Key, KeyError> {
     });
     let removed = fs::remove_file(&beside);
     written.and(removed).map_err(failed)?;
-    // The name must outlive a power cut as well as the bytes do: secrets are sealed with it from now on.
+    // The name must outlive a power cut as well as the bytes do: secrets are sealed with it from
+    // now on.
     path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all()).map_err(failed)?;
     read(path)?.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))
 }

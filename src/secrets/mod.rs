@@ -1,5 +1,6 @@
-//! Secrets: values that capabilities may send to the hosts they are bound to, and that nobody is ever shown. They are sealed in the
-//! database under a key that lies in the data folder, so that neither a copy of the one nor of the other gives a value away.
+//! Secrets: values that capabilities may send to the hosts they are bound to, and that nobody is
+//! ever shown. They are sealed in the database under a key that lies in the data folder, so that
+//! neither a copy of the one nor of the other gives a value away.
 
 mod key;
 mod seal;
@@ -34,8 +35,9 @@ struct Inner {
     random: Arc<dyn Random>,
     key_file: PathBuf,
     scrubber: Scrubber,
-    /// Held by whoever changes something, so that the scrubber is told of changes in their order. Inside: values that were replaced or
-    /// removed since the start. A request that was under way then may still bring them back, so they stay hidden.
+    /// Held by whoever changes something, so that the scrubber is told of changes in their order.
+    /// Inside: values that were replaced or removed since the start. A request that was under way
+    /// then may still bring them back, so they stay hidden.
     retired: Mutex<Vec<(String, SecretString)>>,
 }
 
@@ -95,10 +97,12 @@ impl Lasting for SecretError {
 }
 
 impl Vault {
-    /// Opens the vault and tells the scrubber what to hide. A secret that the key does not open is warned about and stays as it is.
+    /// Opens the vault and tells the scrubber what to hide. A secret that the key does not open is
+    /// warned about and stays as it is.
     ///
     /// # Errors
-    /// When the key file is there and cannot be used, or is not the one the secrets are sealed with, or the database is not there.
+    /// When the key file is there and cannot be used, or is not the one the secrets are sealed
+    /// with, or the database is not there.
     pub async fn open(folder: &Path, store: Store, random: Arc<dyn Random>, scrubber: Scrubber) -> Result<Self, SecretError> {
         let key_file = folder.join(key::FILE);
         let vault = Self(Arc::new(Inner { store, random, key_file, scrubber, retired: Mutex::default() }));
@@ -125,7 +129,8 @@ impl Vault {
         let key = match key::read(&self.0.key_file)? {
             Some(key) => key,
             None if self.0.store.sealed_secrets().await?.is_empty() => key::make(&self.0.key_file, &*self.0.random)?,
-            // Only a key that was lost is missing here: one that is made now would open none of them.
+            // Only a key that was lost is missing here: one that is made now would open none of
+            // them.
             None => return Err(other_key()),
         };
         let sealed = seal::seal(&key, name, value.expose_secret(), &*self.0.random);
@@ -168,7 +173,8 @@ impl Vault {
     /// The value of a secret; `None` when there is none of this name.
     ///
     /// # Errors
-    /// [`SecretError::Unreadable`], when the key file cannot be used, or when the database is not there.
+    /// [`SecretError::Unreadable`], when the key file cannot be used, or when the database is not
+    /// there.
     pub async fn get(&self, name: &str) -> Result<Option<SecretString>, SecretError> {
         let Some(sealed) = self.0.store.sealed_secret(name).await? else { return Ok(None) };
         let key = key::read(&self.0.key_file)?;

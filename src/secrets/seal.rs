@@ -1,5 +1,5 @@
-//! Sealing: ChaCha20-Poly1305, a fresh nonce of 12 bytes in front, the name as associated data, so that a sealed value moved to
-//! another name does not open.
+//! Sealing: ChaCha20-Poly1305, a fresh nonce of 12 bytes in front, the name as associated data, so
+//! that a sealed value moved to another name does not open.
 
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{ChaCha20Poly1305, KeyInit, Nonce};

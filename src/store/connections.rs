@@ -19,7 +19,8 @@ use tokio::time::Instant;
 
 /// How long an idle connection counts as alive without a question.
 pub(super) const FRESH: Duration = Duration::from_secs(1);
-/// After so long the pool is given a connection that was in use all the time: it ends those that are old.
+/// After so long the pool is given a connection that was in use all the time: it ends those that
+/// are old.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// The connections. Clones share them.
@@ -85,7 +86,8 @@ impl Connections {
         }
     }
 
-    /// Keeps a connection whose statement is over. Dropped instead it goes to the pool, which finds out how it is.
+    /// Keeps a connection whose statement is over. Dropped instead it goes to the pool, which finds
+    /// out how it is.
     fn give_back(&self, kept: Kept) {
         let now = Instant::now();
         let rest = self.with(|warm| {

@@ -30,7 +30,8 @@ impl Store {
         .collect()
     }
 
-    /// See [`crate::store::Theirs::events_after`]. The event by which a conversation was begun anew is the first one that is shown.
+    /// See [`crate::store::Theirs::events_after`]. The event by which a conversation was begun anew
+    /// is the first one that is shown.
     pub(super) async fn shown_after(
         &self,
         conversation: ConversationId,

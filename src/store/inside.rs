@@ -1,5 +1,5 @@
-//! The deeds of a person in one conversation. Each function here first looks whose it is; a new one beside them gets at the conversation
-//! no other way than by [`Theirs::own`].
+//! The deeds of a person in one conversation. Each function here first looks whose it is; a new one
+//! beside them gets at the conversation no other way than by [`Theirs::own`].
 
 use chrono::{DateTime, Utc};
 
@@ -9,10 +9,12 @@ use crate::facts::EventRecord;
 use crate::wire::api::{BranchPoint, ConversationChange, StoredChat};
 
 impl Theirs {
-    /// The events after `after`, oldest first, at most `limit` of them. Nothing from before the conversation was begun anew is among them.
+    /// The events after `after`, oldest first, at most `limit` of them. Nothing from before the
+    /// conversation was begun anew is among them.
     ///
     /// # Errors
-    /// [`StoreError::NoConversation`], or if the database does not answer or holds an event of a newer version.
+    /// [`StoreError::NoConversation`], or if the database does not answer or holds an event of a
+    /// newer version.
     pub async fn events_after(
         &self,
         conversation: ConversationId,
@@ -168,8 +170,8 @@ impl Theirs {
     /// somebody else was faster, and it is a message like any other.
     ///
     /// # Errors
-    /// [`StoreError::AskedByChannel`] if only the phone whose order asks may say such a word, or if the database does not answer; then nothing
-    /// was decided or said.
+    /// [`StoreError::AskedByChannel`] if only the phone whose order asks may say such a word, or if
+    /// the database does not answer; then nothing was decided or said.
     pub async fn answer(
         &self,
         question: &Question,
@@ -213,8 +215,8 @@ impl Theirs {
         self.own(conversation).await?.chat_in(conversation).await
     }
 
-    /// Begins a conversation anew: turns that run or wait are stopped, and its turns so far are no longer shown, sent or exported. The
-    /// chain of events keeps them.
+    /// Begins a conversation anew: turns that run or wait are stopped, and its turns so far are no
+    /// longer shown, sent or exported. The chain of events keeps them.
     ///
     /// # Errors
     /// As [`Theirs::last_sequence`].
@@ -222,7 +224,8 @@ impl Theirs {
         self.own_to_speak(conversation).await?.begin_chat_anew(conversation, now).await
     }
 
-    /// The place in a conversation's stream at which it was last begun anew: nothing before it is shown. 0 if it never was.
+    /// The place in a conversation's stream at which it was last begun anew: nothing before it is
+    /// shown. 0 if it never was.
     ///
     /// # Errors
     /// As [`Theirs::last_sequence`].

@@ -2,7 +2,8 @@
 
 use crate::domain::{ConversationId, Origin, TurnId, TurnState};
 
-/// A turn in hand. Every write names its fence; when another runner took the turn over, the write is refused.
+/// A turn in hand. Every write names its fence; when another runner took the turn over, the write
+/// is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// The turn.
@@ -15,7 +16,8 @@ pub struct Lease {
     pub fence: i64,
     /// The origin of the turn's input.
     pub origin: Origin,
-    /// How often it was taken up where it stands now, this time included: a new step or outcome begins a new count.
+    /// How often it was taken up where it stands now, this time included: a new step or outcome
+    /// begins a new count.
     pub takes: i32,
 }
 

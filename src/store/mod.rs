@@ -122,10 +122,12 @@ pub enum StoreError {
     /// There is no such conversation.
     #[error("there is no conversation {0}")]
     NoConversation(crate::domain::ConversationId),
-    /// It is the conversation of an instance of Relay, in which nothing is said or ordered from here.
+    /// It is the conversation of an instance of Relay, in which nothing is said or ordered from
+    /// here.
     #[error("conversation {0} is Relay's, with a contact; say something there with: relay send {1} TEXT")]
     OfContact(crate::domain::ConversationId, crate::domain::InstanceId),
-    /// A word about a question of the operator that came from elsewhere than its order; nothing was decided.
+    /// A word about a question of the operator that came from elsewhere than its order; nothing was
+    /// decided.
     #[error(
         "the question that waits is about an order of a phone: a word decides it only if that phone sends it. Here its buttons \
          decide, or level3 approvals"

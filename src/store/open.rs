@@ -32,8 +32,9 @@ impl Store {
     /// If the database cannot be made ready.
     pub async fn open(database: &Database, random: &dyn Random) -> Result<Self, DatabaseError> {
         let app = database.app()?.disable_statement_logging();
-        // The server needs some milliseconds for each connection. This one is most often right at once; if it had to wait for its login,
-        // or began before the login was put right, another one takes its place.
+        // The server needs some milliseconds for each connection. This one is most often right at
+        // once; if it had to wait for its login, or began before the login was put right, another
+        // one takes its place.
         let early = async { if database.is_fresh() { open_pool(&app).await.ok() } else { None } };
         let (logins, early) = tokio::join!(database.logins(), early);
         let logins = logins?;
@@ -103,9 +104,11 @@ async fn open_pool(app: &PgConnectOptions) -> Result<PgPool, sqlx::Error> {
         })
         .after_connect(|connection, _| {
             Box::pin(async move {
-                // Planned once for each connection, whatever the values, and not at each run. Tables are often small when that
-                // is done, and grow afterwards: reading one whole, for each row of another, is never the plan to keep. Such plans count as
-                // dear, and a Postgres of the person's own would compile them to machine code, which takes longer than to run them.
+                // Planned once for each connection, whatever the values, and not at each run.
+                // Tables are often small when that is done, and grow afterwards: reading one whole,
+                // for each row of another, is never the plan to keep. Such plans count as dear, and
+                // a Postgres of the person's own would compile them to machine code, which takes
+                // longer than to run them.
                 connection.execute("SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off").await?;
                 Ok(())
             })
@@ -147,7 +150,8 @@ async fn migrate(connection: &mut PgConnection) -> Result<(), DatabaseError> {
     })
 }
 
-/// True if the database has these migrations and no others: then there is nothing to lock. A database that is not there yet has none.
+/// True if the database has these migrations and no others: then there is nothing to lock. A
+/// database that is not there yet has none.
 async fn is_migrated(connection: &mut PgConnection, all: &Migrator) -> bool {
     let applied = query_as::<_, (i64, Vec<u8>, bool)>("SELECT version, checksum, success FROM _sqlx_migrations ORDER BY version");
     let Ok(applied) = applied.fetch_all(connection).await else { return false };

@@ -39,8 +39,8 @@ impl Places {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// A runner works under this name. It hears of the turns that were taken up for it; `None`: one may be its own without anybody knowing
-    /// which. It has no place until it says so.
+    /// A runner works under this name. It hears of the turns that were taken up for it; `None`: one
+    /// may be its own without anybody knowing which. It has no place until it says so.
     pub fn open(&self, owner: &str, reading: ReadByProfile) -> mpsc::UnboundedReceiver<Option<TakenUp>> {
         let (taken, heard) = mpsc::unbounded_channel();
         self.with(|open| *open = Some(Open { owner: owner.into(), free: 0, reading, taken }));
@@ -68,7 +68,8 @@ impl Places {
     }
 }
 
-/// A place that waits for a turn. Dropped before it is known what came of the statement, it tells the runner.
+/// A place that waits for a turn. Dropped before it is known what came of the statement, it tells
+/// the runner.
 pub(super) struct Place {
     open: Open,
     settled: bool,

@@ -58,7 +58,8 @@ pub struct DifferingRow {
     pub rebuilt: Option<Map<String, Value>>,
 }
 
-/// The rows of a table as they are compared, if it has these columns: all of them but those that no event says, so a new one as well.
+/// The rows of a table as they are compared, if it has these columns: all of them but those that no
+/// event says, so a new one as well.
 fn seen(table: &Table, columns: &[String]) -> String {
     let Table { name, key, unsaid, instead, rows } = table;
     let is_left = |column: &&String| !unsaid.contains(&column.as_str()) && instead.iter().all(|(name, _)| name != column);

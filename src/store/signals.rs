@@ -131,7 +131,8 @@ impl Signals {
         self.pass(delta);
     }
 
-    /// Tells of each time at which somebody may have lost their way in: who holds a door open looks again.
+    /// Tells of each time at which somebody may have lost their way in: who holds a door open looks
+    /// again.
     pub fn users(&self) -> watch::Receiver<u64> {
         self.users.subscribe()
     }
@@ -141,8 +142,8 @@ impl Signals {
         *self.users.borrow()
     }
 
-    /// The users who may come in have changed, here: the other servers hear of it too. Nothing wakes whoever may not come in, so the
-    /// heartbeat looks again.
+    /// The users who may come in have changed, here: the other servers hear of it too. Nothing
+    /// wakes whoever may not come in, so the heartbeat looks again.
     pub(super) fn users_changed(&self) {
         self.outbox.say_missed();
         self.alarm.ring();
@@ -154,7 +155,8 @@ impl Signals {
         &self.presences
     }
 
-    /// Somebody watches over a campaign from here: the other servers hear of it too, before any event that follows from it.
+    /// Somebody watches over a campaign from here: the other servers hear of it too, before any
+    /// event that follows from it.
     pub fn watched(&self, campaign: CampaignId, now: DateTime<Utc>) {
         self.presences.note(campaign, now);
         self.outbox.tell_watched(campaign);
@@ -190,7 +192,8 @@ impl Signals {
     }
 
     /// Announces the events of one commit. `wakes` is false if the end of a turn among them lets no
-    /// other turn begin, or the turn that came was taken up at once: then no runner here has to look for one.
+    /// other turn begin, or the turn that came was taken up at once: then no runner here has to
+    /// look for one.
     pub(super) fn announce_all(&self, records: Vec<EventRecord>, wakes: bool) {
         for record in records {
             if let Event::TurnEnded(ended) = &record.event {
@@ -220,7 +223,8 @@ impl Signals {
         self.outbox.in_company()
     }
 
-    /// True if this server would hear of another one, and there is none: whatever changes, changes here.
+    /// True if this server would hear of another one, and there is none: whatever changes, changes
+    /// here.
     pub fn is_alone(&self) -> bool {
         self.outbox.is_alone()
     }

@@ -1,5 +1,6 @@
-//! Whose is what. All that a door asks of the database about conversations, and all that is read across them, is asked of one user's
-//! rows: a caller has to say whose, and another's number reads exactly like one that does not exist (ADR 47).
+//! Whose is what. All that a door asks of the database about conversations, and all that is read
+//! across them, is asked of one user's rows: a caller has to say whose, and another's number reads
+//! exactly like one that does not exist (ADR 47).
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -13,10 +14,12 @@ use crate::domain::{ConversationId, InstanceId, UserId};
 use crate::facts::EventRecord;
 use crate::wire::ServerFrame;
 
-/// After so many, the users of conversations are looked up anew: a server that runs for years stays small.
+/// After so many, the users of conversations are looked up anew: a server that runs for years stays
+/// small.
 const REMEMBERED: usize = 100_000;
 
-/// The users of conversations, as far as they were asked for, and the instances of Relay that have one: a conversation never changes either.
+/// The users of conversations, as far as they were asked for, and the instances of Relay that have
+/// one: a conversation never changes either.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownUsers(Arc<RwLock<HashMap<ConversationId, KnownUser>>>);
 
@@ -90,7 +93,8 @@ impl Theirs {
         self.user
     }
 
-    /// True if a text is kept as it is. No other can be a key by which a client finds something again.
+    /// True if a text is kept as it is. No other can be a key by which a client finds something
+    /// again.
     pub fn keeps_as_is(&self, text: &str) -> bool {
         self.store.clean(text) == text
     }
@@ -108,7 +112,8 @@ impl Theirs {
         if self.owns(conversation).await? { Ok(&*self.store) } else { Err(StoreError::NoConversation(conversation)) }
     }
 
-    /// The store of a conversation that is theirs, to say or order something there. An instance's own is for its contact alone.
+    /// The store of a conversation that is theirs, to say or order something there. An instance's
+    /// own is for its contact alone.
     pub(super) async fn own_to_speak(&self, conversation: ConversationId) -> Result<&Store, StoreError> {
         match self.store.user_of(conversation).await? {
             Some((user, Some(instance))) if user == self.user => Err(StoreError::OfContact(conversation, instance)),
@@ -122,7 +127,8 @@ impl Theirs {
         TheirSignals::new(self, self.store.signals().events())
     }
 
-    /// The events that other servers commit from now on in their conversations; `None` if some may have been missed.
+    /// The events that other servers commit from now on in their conversations; `None` if some may
+    /// have been missed.
     pub fn elsewhere(&self) -> TheirSignals<Option<Hint>> {
         TheirSignals::new(self, self.store.signals().hints())
     }
@@ -164,7 +170,8 @@ impl AboutConversation for ServerFrame {
 pub struct TheirSignals<T> {
     theirs: Theirs,
     signals: broadcast::Receiver<T>,
-    /// A signal that was taken and whose user is not known yet, or that was put back: a wait that is given up loses nothing. In a box, since it is rare.
+    /// A signal that was taken and whose user is not known yet, or that was put back: a wait that
+    /// is given up loses nothing. In a box, since it is rare.
     held: Option<Box<T>>,
 }
 
@@ -199,7 +206,8 @@ impl<T: AboutConversation> TheirSignals<T> {
     /// The next one. A wait for it may be given up at any time.
     ///
     /// # Errors
-    /// [`RecvError::Lagged`] if some were missed, or if the database does not say whose one is: the caller reads on from there.
+    /// [`RecvError::Lagged`] if some were missed, or if the database does not say whose one is: the
+    /// caller reads on from there.
     pub async fn recv(&mut self) -> Result<T, RecvError> {
         loop {
             if self.held.is_none() {
@@ -214,7 +222,8 @@ impl<T: AboutConversation> TheirSignals<T> {
                 self.held = None;
                 continue;
             };
-            // In a box of its own as well: a task keeps room for the largest thing that it ever waits for.
+            // In a box of its own as well: a task keeps room for the largest thing that it ever
+            // waits for.
             let owns = Box::pin(self.theirs.owns(conversation)).await;
             match (self.held.take(), owns) {
                 (Some(held), Ok(true)) => return Ok(*held),

@@ -25,9 +25,11 @@ pub(super) struct EventRow {
 pub(super) struct Done<T> {
     pub(super) given: T,
     pub(super) records: Vec<EventRecord>,
-    /// False if no turn can be taken up because of it: one that ended lets no other begin, one that came was taken up at once.
+    /// False if no turn can be taken up because of it: one that ended lets no other begin, one that
+    /// came was taken up at once.
     pub(super) wakes: bool,
-    /// Done when the facts are announced: work that goes on from them tells of nothing before they were told of.
+    /// Done when the facts are announced: work that goes on from them tells of nothing before they
+    /// were told of.
     pub(super) then: Option<Box<dyn FnOnce() + Send>>,
 }
 

@@ -1,16 +1,19 @@
-//! The forms of a value that no reading back makes plain ([`super::read_back`]): in names of hosts and in forms, as base64 and hex.
+//! The forms of a value that no reading back makes plain ([`super::read_back`]): in names of hosts
+//! and in forms, as base64 and hex.
 
 use std::collections::BTreeSet;
 
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD};
 
-/// The shortest value that is hidden, in characters: a shorter one stands in other texts by chance, and hiding it would spoil them.
+/// The shortest value that is hidden, in characters: a shorter one stands in other texts by chance,
+/// and hiding it would spoil them.
 pub const SHORTEST: usize = 8;
 /// Shorter pieces of base64 say too little to be told from other text.
 const SHORTEST_BASE64: usize = 4;
 
-/// Every such form of `value`, itself among them; none of one that is shorter than [`SHORTEST`]. All are whole UTF-8.
+/// Every such form of `value`, itself among them; none of one that is shorter than [`SHORTEST`].
+/// All are whole UTF-8.
 pub(super) fn of(value: &str) -> BTreeSet<Vec<u8>> {
     if value.chars().count() < SHORTEST {
         return BTreeSet::new();
@@ -27,8 +30,8 @@ pub(super) fn of(value: &str) -> BTreeSet<Vec<u8>> {
     forms.into_iter().chain(base64(value.as_bytes())).map(String::into_bytes).collect()
 }
 
-/// The characters of base64 that the value alone decides, for each place it can have in the groups of three bytes; and, for a value at
-/// the end of the text, with the characters that end it.
+/// The characters of base64 that the value alone decides, for each place it can have in the groups
+/// of three bytes; and, for a value at the end of the text, with the characters that end it.
 fn base64(value: &[u8]) -> Vec<String> {
     let mut pieces = Vec::new();
     for before in 0..3_usize {

@@ -1,4 +1,5 @@
-//! Lines of the log on their way out: each is held until it is whole, so that a value cannot pass in two pieces.
+//! Lines of the log on their way out: each is held until it is whole, so that a value cannot pass
+//! in two pieces.
 
 use std::io::{self, Write};
 

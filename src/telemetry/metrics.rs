@@ -14,7 +14,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
-/// One name and its word. The words come from this program alone: a label with a word from outside would grow without end.
+/// One name and its word. The words come from this program alone: a label with a word from outside
+/// would grow without end.
 type Label = [(&'static str, String); 1];
 type Histograms = Family<Label, Histogram, fn() -> Histogram>;
 type Gauges = Family<Label, Gauge<f64, AtomicU64>>;
@@ -64,7 +65,8 @@ pub struct Seen {
 pub struct StoredFigures {
     /// Open turns by state.
     pub turns: Vec<(&'static str, u64)>,
-    /// How many seconds the oldest turn has waited that a runner could take up; 0 when there is none.
+    /// How many seconds the oldest turn has waited that a runner could take up; 0 when there is
+    /// none.
     pub queue_age_seconds: f64,
     /// Tokens since midnight, UTC, by direction.
     pub day_tokens: Vec<(&'static str, u64)>,

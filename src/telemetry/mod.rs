@@ -1,4 +1,5 @@
-//! The log: readable lines on standard error. `RUST_LOG` chooses what is shown. Values of secrets never are: see [`Scrubber`].
+//! The log: readable lines on standard error. `RUST_LOG` chooses what is shown. Values of secrets
+//! never are: see [`Scrubber`].
 
 mod forms;
 mod line;
@@ -18,7 +19,8 @@ pub use scrub::Scrubber;
 /// The filter for log lines when `RUST_LOG` is unset.
 const DEFAULT: &str = "info,sqlx=warn,wasmtime=warn,cranelift=warn";
 
-/// The same for a person who watches the operator in a terminal: what comes in, what is planned, judged and done.
+/// The same for a person who watches the operator in a terminal: what comes in, what is planned,
+/// judged and done.
 const OPERATOR: &str = "warn,level3::operator=info,level3::runner::turn_log=info";
 
 /// Turns the log on, once for the process. The values that `scrubber` knows are hidden in every

@@ -1,9 +1,11 @@
-//! Texts read back: without the escapes of JSON and of programs, of addresses or of HTML, or without the ends of their lines. Encoders of
-//! one family differ in the characters that they escape; read back, their texts are the same.
+//! Texts read back: without the escapes of JSON and of programs, of addresses or of HTML, or
+//! without the ends of their lines. Encoders of one family differ in the characters that they
+//! escape; read back, their texts are the same.
 
 use std::ops::Range;
 
-/// Stands where a part of the source was left out. No UTF-8 has this byte, so nothing that is searched for reaches across it.
+/// Stands where a part of the source was left out. No UTF-8 has this byte, so nothing that is
+/// searched for reaches across it.
 const LEFT_OUT: u8 = 0xff;
 /// The longest name or number between the `&` and the `;` of HTML, both of them counted.
 const LONGEST_ENTITY: usize = 12;
@@ -12,7 +14,8 @@ const LONGEST_ENTITY: usize = 12;
 struct Family {
     /// The bytes that one of its escapes can begin with.
     begins: &'static [u8],
-    /// Writes what the escape at the beginning of a text stands for, and gives the escape's length; `None` if there is no escape.
+    /// Writes what the escape at the beginning of a text stands for, and gives the escape's length;
+    /// `None` if there is no escape.
     read: fn(&[u8], &mut Vec<u8>) -> Option<usize>,
 }
 
@@ -141,7 +144,8 @@ fn backslash(rest: &[u8], plain: &mut Vec<u8>) -> Option<usize> {
     Some(2)
 }
 
-/// `\u00fc`, in two parts if 16 bits do not hold the character, `\u{fc}` or `\U000000fc`; and its length.
+/// `\u00fc`, in two parts if 16 bits do not hold the character, `\u{fc}` or `\U000000fc`; and its
+/// length.
 fn unicode(rest: &[u8]) -> Option<(char, usize)> {
     if rest.get(1) == Some(&b'U') {
         return Some((char::from_u32(hex(rest, 2..10)?)?, 10));

@@ -1,8 +1,9 @@
-//! Hides the values of secrets in text: every value, in every form a program commonly writes it in, becomes `[secret NAME]`.
-//! A text is searched as it is and as it reads without its escapes, so an encoder need not be known: its family is enough.
+//! Hides the values of secrets in text: every value, in every form a program commonly writes it in,
+//! becomes `[secret NAME]`. A text is searched as it is and as it reads without its escapes, so an
+//! encoder need not be known: its family is enough.
 //!
-//! This is for accidents and for peers that echo what they were sent. A peer that wants to pass a secret on can always disguise it;
-//! against that stand the hosts a secret is bound to.
+//! This is for accidents and for peers that echo what they were sent. A peer that wants to pass a
+//! secret on can always disguise it; against that stand the hosts a secret is bound to.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -16,7 +17,8 @@ use serde_json::Value;
 
 use super::{forms, read_back};
 
-/// How many encodings on top of each other are read back, as of a text in JSON that stands in JSON. Each more is four more readings.
+/// How many encodings on top of each other are read back, as of a text in JSON that stands in JSON.
+/// Each more is four more readings.
 const LAYERS: u32 = 2;
 /// The most bytes that an encoding commonly makes of one.
 const WIDEST: usize = 8;
@@ -53,7 +55,8 @@ impl Scrubber {
         scrubber
     }
 
-    /// Replaces the values known so far, for all clones at once. A value that is too short to be told from other text is left out.
+    /// Replaces the values known so far, for all clones at once. A value that is too short to be
+    /// told from other text is left out.
     pub fn set(&self, secrets: &[(String, SecretString)]) {
         let mut patterns: BTreeMap<Vec<u8>, Arc<str>> = BTreeMap::new();
         for (name, value) in secrets {
@@ -84,7 +87,8 @@ impl Scrubber {
         }
     }
 
-    /// Cleans every text in a value, and the names of fields. A number that shows a value becomes text.
+    /// Cleans every text in a value, and the names of fields. A number that shows a value becomes
+    /// text.
     pub fn clean_json(&self, value: &mut Value) {
         if self.0.read().unwrap_or_else(PoisonError::into_inner).is_none() {
             return;
@@ -116,9 +120,11 @@ impl Scrubber {
 impl KnownSecrets {
     /// `None` only when the patterns are too many for the automaton, some billions of bytes.
     fn new(patterns: BTreeMap<Vec<u8>, Arc<str>>) -> Option<Self> {
-        // All overlapping matches are wanted: of two secrets that overlap in a text nothing may stay.
+        // All overlapping matches are wanted: of two secrets that overlap in a text nothing may
+        // stay.
         let builder = &mut AhoCorasick::builder();
-        // The kind that is chosen by itself for few patterns takes time by the square of a value's length to build if the value repeats itself.
+        // The kind that is chosen by itself for few patterns takes time by the square of a value's
+        // length to build if the value repeats itself.
         let builder = builder.match_kind(MatchKind::Standard).kind(Some(AhoCorasickKind::ContiguousNFA));
         Some(Self { finder: builder.build(patterns.keys()).ok()?, labels: patterns.into_values().collect() })
     }
@@ -139,8 +145,8 @@ impl KnownSecrets {
         Cow::Owned(clean)
     }
 
-    /// The places to replace, in order and apart from each other, under so many layers of encodings. Matches that overlap are one; the
-    /// longest gives its name.
+    /// The places to replace, in order and apart from each other, under so many layers of
+    /// encodings. Matches that overlap are one; the longest gives its name.
     fn spans(&self, text: &[u8], layers: u32) -> Vec<Span<'_>> {
         let matches = self.finder.find_overlapping_iter(text);
         let of_text = matches.map(|found| Span {

@@ -70,7 +70,8 @@ fn behind_text(json: &str) -> &str {
     ""
 }
 
-/// A number's sign, its digits without zeros around them, and the power of ten of the last one: the same for each way to write it.
+/// A number's sign, its digits without zeros around them, and the power of ten of the last one: the
+/// same for each way to write it.
 fn decimal(number: &str) -> (bool, String, i128) {
     let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));

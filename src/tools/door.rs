@@ -91,9 +91,9 @@ impl Tools {
         })
     }
 
-    /// Runs one call to its outcome, or lets its turn wait for a person. `seen` is the number of the
-    /// catalogue if a statement has read it in this moment; `wanted`, what its end is to tell of the
-    /// turn.
+    /// Runs one call to its outcome, or lets its turn wait for a person. `seen` is the number of
+    /// the catalogue if a statement has read it in this moment; `wanted`, what its end is to tell
+    /// of the turn.
     ///
     /// # Errors
     /// [`StoreError::LostLease`] if the turn is not ours any more, or an error if the database does
@@ -177,8 +177,8 @@ impl Tools {
             Ok(prepared) => prepared,
         };
         if prepared.effects.iter().any(|effect| matches!(effect, Effect::External | Effect::Install | Effect::Grant)) {
-            // Meanwhile its server was asked, and rules for the tool as it was before are gone; or a
-            // draft was built and tried, which takes its time.
+            // Meanwhile its server was asked, and rules for the tool as it was before are gone; or
+            // a draft was built and tried, which takes its time.
             policy = self.registry.kit.store.catalogue(None).await?.policy(&lease.profile)?;
         }
         proposal.effects.extend(&prepared.effects);
@@ -188,7 +188,8 @@ impl Tools {
         }
         let (mode, governor, rules) = (policy.mode, policy.governor || profile.operates, policy.rules);
         let policy = Arc::new(Policy { mode, governor, rules, tools });
-        // Each call of the operator is reviewed, but for a person's own order, and for one that was refused as it was read for the review.
+        // Each call of the operator is reviewed, but for a person's own order, and for one that was
+        // refused as it was read for the review.
         let reviewed = profile.operates && lease.origin != Origin::Command;
         // With a finding it passed for a read, so nobody reviewed it, and it does more.
         let strict = reviewed || !finding.is_empty();
@@ -322,8 +323,8 @@ impl Tools {
         Ok(Tried::Ran(AfterCall::Ended(seen)))
     }
 
-    /// Judges a proposal with the governor's opinion and the person's decision. If it is `strict`, nothing goes on that the governor did not
-    /// review.
+    /// Judges a proposal with the governor's opinion and the person's decision. If it is `strict`,
+    /// nothing goes on that the governor did not review.
     async fn judge(
         &self,
         policy: &Policy,

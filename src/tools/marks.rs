@@ -1,8 +1,8 @@
 //! A mark for each capability's call under way. It stands in a file as long as the call lasts, and
 //! is wiped out when the call ends, however it ends, unless the process ends with it. A mark that
 //! stands there at a start is of a call that a crash cut. It is a file and not a row: it need not
-//! survive the machine, whose end no capability causes. The files stay for the next calls, so a mark
-//! is two writes into the system's memory, and no file is made or removed for it.
+//! survive the machine, whose end no capability causes. The files stay for the next calls, so a
+//! mark is two writes into the system's memory, and no file is made or removed for it.
 
 use std::fs::{self, File};
 use std::io;

@@ -57,8 +57,8 @@ pub struct ToolSettings {
 }
 
 impl Tools {
-    /// `restart` is cancelled when the agent asks for a full restart. `named` are tools beside those of every builder: each exists only
-    /// for profiles that name it.
+    /// `restart` is cancelled when the agent asks for a full restart. `named` are tools beside
+    /// those of every builder: each exists only for profiles that name it.
     pub fn new(
         store: Store,
         hands: Hands,
@@ -77,7 +77,8 @@ impl Tools {
         Self { registry: Registry::new(kit, kernel::tools(), named, sources) }
     }
 
-    /// The same tools, whose risky actions for the operator are recorded with pictures of the screen.
+    /// The same tools, whose risky actions for the operator are recorded with pictures of the
+    /// screen.
     pub fn recording(mut self, recorder: Option<Recorder>) -> Self {
         self.registry.kit.recorder = recorder;
         self

@@ -1,4 +1,5 @@
-//! Pictures of the screen before and after an action with a high risk. Without a display there are none, and the recording says so by their absence.
+//! Pictures of the screen before and after an action with a high risk. Without a display there are
+//! none, and the recording says so by their absence.
 
 use std::fs::{self, DirBuilder};
 use std::io;

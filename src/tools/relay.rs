@@ -1,5 +1,6 @@
-//! `relay`: the page's own agent orders conversations with people outside, and looks at them. It is off until a rule of the person allows it. The words
-//! of a contact come marked, and are no instruction.
+//! `relay`: the page's own agent orders conversations with people outside, and looks at them. It is
+//! off until a rule of the person allows it. The words of a contact come marked, and are no
+//! instruction.
 
 use std::sync::Arc;
 
@@ -147,7 +148,8 @@ impl Ordered {
         }
     }
 
-    /// Does it. An order that is carried out again after a crash is the same order, known by its call.
+    /// Does it. An order that is carried out again after a crash is the same order, known by its
+    /// call.
     async fn done(self, doing: Doing<'_>) -> Result<Value, RelayError> {
         let (store, now) = (&doing.kit().store, doing.kit().clock.now());
         let key = format!("call {}", doing.permit.call());
@@ -179,7 +181,8 @@ impl Ordered {
     }
 }
 
-/// An instance for a model. The reason of one that failed or was given up is the house's; any other may be words about the contact's.
+/// An instance for a model. The reason of one that failed or was given up is the house's; any other
+/// may be words about the contact's.
 fn shown(instance: &Instance) -> Value {
     let progress = &instance.progress;
     let by_house = [InstanceState::Failed, InstanceState::Abandoned].contains(&progress.state);

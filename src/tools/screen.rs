@@ -1,4 +1,5 @@
-//! Pictures of the screen as PNG: from an X server over its own protocol, on Wayland by `grim` or `gnome-screenshot`, on macOS by `screencapture`.
+//! Pictures of the screen as PNG: from an X server over its own protocol, on Wayland by `grim` or
+//! `gnome-screenshot`, on macOS by `screencapture`.
 
 use std::collections::BTreeMap;
 use std::io;

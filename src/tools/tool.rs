@@ -1,5 +1,6 @@
-//! The form of a tool: a value that says what it takes, reads a call without doing anything, and carries
-//! it out with a permit. The set that holds all tools stands beside it, since each call is given it.
+//! The form of a tool: a value that says what it takes, reads a call without doing anything, and
+//! carries it out with a permit. The set that holds all tools stands beside it, since each call is
+//! given it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -98,7 +99,8 @@ pub struct Preparing<'a> {
     pub toolset: Toolset,
     /// The catalogue by which it was found.
     pub catalogue: &'a Catalogue,
-    /// The turn that the call belongs to, and by its conversation the user whose things the call is about.
+    /// The turn that the call belongs to, and by its conversation the user whose things the call is
+    /// about.
     pub lease: &'a Lease,
     /// The arguments, a JSON object.
     pub arguments: Value,

@@ -169,7 +169,8 @@ pub struct TurnReport {
     pub reason: Option<String>,
     /// The approval it waits for.
     pub approval: Option<ApprovalId>,
-    /// The approval that an earlier turn of the conversation waits for, if this one is queued behind it.
+    /// The approval that an earlier turn of the conversation waits for, if this one is queued
+    /// behind it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub behind: Option<ApprovalId>,
     /// The calls that have an outcome, in order.

@@ -1,4 +1,5 @@
-//! The frames of `/chat`, in both directions. `docs/protocol.md` is their description; `facts` makes those of events.
+//! The frames of `/chat`, in both directions. `docs/protocol.md` is their description; `facts`
+//! makes those of events.
 
 pub mod api;
 mod changed;
@@ -75,8 +76,8 @@ pub enum ClientFrame {
     Approve {
         /// The approval.
         approval: ApprovalId,
-        /// Calls of this capability, or of this definition of an external tool, need no approval from
-        /// now on.
+        /// Calls of this capability, or of this definition of an external tool, need no approval
+        /// from now on.
         #[serde(default)]
         always: bool,
     },
@@ -127,7 +128,8 @@ pub enum ServerFrame {
         version: String,
         /// The main conversation.
         conversation: ConversationId,
-        /// The main conversation of each profile that is for the person here, by the profile's name.
+        /// The main conversation of each profile that is for the person here, by the profile's
+        /// name.
         conversations: BTreeMap<String, ConversationId>,
         /// The newest `seq` in `conversation`.
         last_seq: i64,
@@ -154,10 +156,12 @@ pub enum ServerFrame {
         /// The words that were said; with `queued` and with `message` only.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content: Option<String>,
-        /// The number of a message that was said into this turn while it ran; `state` is then what it was and is.
+        /// The number of a message that was said into this turn while it ran; `state` is then what
+        /// it was and is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<MessageId>,
-        /// The message this one was while it belonged to a turn that ended without having seen it; with the first `queued` only.
+        /// The message this one was while it belonged to a turn that ended without having seen it;
+        /// with the first `queued` only.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         moved: Option<MessageId>,
         /// The pictures that came with it; only beside `content`.
@@ -274,7 +278,8 @@ pub enum ServerFrame {
         /// How many rows.
         rows: i64,
     },
-    /// A proposal waits for a person, or was decided. The turn waits with it; other conversations go on.
+    /// A proposal waits for a person, or was decided. The turn waits with it; other conversations
+    /// go on.
     Approval {
         /// The approval.
         id: ApprovalId,
@@ -322,7 +327,8 @@ pub enum ServerFrame {
         #[serde(flatten)]
         classification: Classification,
     },
-    /// A call does something outside, or has done it: a capability, or level3 at an external server.
+    /// A call does something outside, or has done it: a capability, or level3 at an external
+    /// server.
     Operation {
         /// The call.
         call: ToolCallId,

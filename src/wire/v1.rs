@@ -211,7 +211,8 @@ pub struct ErrorBody {
 pub struct Fault {
     /// A sentence.
     pub message: String,
-    /// Its kind: `invalid_request_error`, `authentication_error`, `permission_error`, `rate_limit_error`, `server_error`.
+    /// Its kind: `invalid_request_error`, `authentication_error`, `permission_error`,
+    /// `rate_limit_error`, `server_error`.
     #[serde(rename = "type")]
     pub kind: &'static str,
     /// The field that is wrong.

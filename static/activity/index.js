@@ -1,4 +1,5 @@
-// Activity: what happened in all conversations, one turn step by step (`#activity/turn/12`), and what was used up (`#activity/usage`).
+// Activity: what happened in all conversations, one turn step by step (`#activity/turn/12`), and
+// what was used up (`#activity/usage`).
 
 import { addressOf } from "../core/address.js";
 import { withSite } from "../core/api-site.js";

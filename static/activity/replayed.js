@@ -1,4 +1,5 @@
-// A turn as it stood after one of its events. Pure: the events as they were recorded, and how far to look.
+// A turn as it stood after one of its events. Pure: the events as they were recorded, and how far
+// to look.
 
 const CONTROLLER = "level3";
 

@@ -1,4 +1,5 @@
-// The amounts used up: against the limits of the day, day by day, and model by model. A cost that is not known is called so, never guessed.
+// The amounts used up: against the limits of the day, day by day, and model by model. A cost that
+// is not known is called so, never guessed.
 
 import { addressOf } from "../core/address.js";
 import { h } from "../core/dom.js";

@@ -1,4 +1,5 @@
-// The inbox of approvals: what waits for a person in any conversation, and what was decided, by whom and through which door.
+// The inbox of approvals: what waits for a person in any conversation, and what was decided, by
+// whom and through which door.
 
 import { addressOf } from "../core/address.js";
 import { approvalsMark, decidedRows, waitingRows } from "../core/approvals.js";
@@ -54,7 +55,8 @@ class Inbox {
 
   told(workspace) {
     const { connection, lists } = mainState(workspace);
-    // The decisions change with the questions that wait, and may have changed while the line was down.
+    // The decisions change with the questions that wait, and may have changed while the line was
+    // down.
     const mark = connection.status === "connected" ? approvalsMark(workspace) : undefined;
     if (mark !== undefined && mark !== this.mark) this.session.lists.load("decisions");
     this.mark = mark;

@@ -1,4 +1,5 @@
-// Acts of the parts of a to-do when they are pressed: each is one of the twenty functions, by number and not by name, or a change of the task.
+// Acts of the parts of a to-do when they are pressed: each is one of the twenty functions, by
+// number and not by name, or a change of the task.
 
 import { askMinutes, askName, askReminder, askRepeat } from "./dialogs.js";
 import { said } from "./words.js";

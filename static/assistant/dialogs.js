@@ -1,4 +1,5 @@
-// Questions before a change: another name, a time, a rule, so many minutes. A refusal of the server is said in the dialog, which stays.
+// Questions before a change: another name, a time, a rule, so many minutes. A refusal of the server
+// is said in the dialog, which stays.
 
 import { h } from "../core/dom.js";
 import { ask } from "../ui/dialog.js";

@@ -1,4 +1,5 @@
-// Assistant: Lea and Law side by side, and the chat with one of them beside the to-dos that both keep. `#assistant/lea` goes to one.
+// Assistant: Lea and Law side by side, and the chat with one of them beside the to-dos that both
+// keep. `#assistant/lea` goes to one.
 
 import { withTodo } from "../core/api-todo.js";
 import { withWork } from "../core/api-work.js";

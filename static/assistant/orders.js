@@ -1,4 +1,5 @@
-// Presses in the panel: each is an order that passes the same law as a call of the character, and is followed to its outcome.
+// Presses in the panel: each is an order that passes the same law as a call of the character, and
+// is followed to its outcome.
 
 import { carried } from "../core/orders.js";
 import { said } from "./words.js";

@@ -1,4 +1,5 @@
-// The to-dos beside the chat. Each press is an order of the person; what the server says of one that was not carried out stands above the list.
+// The to-dos beside the chat. Each press is an order of the person; what the server says of one
+// that was not carried out stands above the list.
 
 import { taskLists } from "../core/entries.js";
 import { h, keyed } from "../core/dom.js";

@@ -1,4 +1,5 @@
-// The rows of a conversation with a character: what a person pressed is a line and not a message, and only the newest messages are shown. Pure.
+// The rows of a conversation with a character: what a person pressed is a line and not a message,
+// and only the newest messages are shown. Pure.
 
 import { said } from "./words.js";
 

@@ -1,4 +1,5 @@
-// The artifacts of a campaign: each with its versions, their content, what differs from one to the next, and a new one by hand.
+// The artifacts of a campaign: each with its versions, their content, what differs from one to the
+// next, and a new one by hand.
 
 import { h, keyed } from "../core/dom.js";
 import { lineDiff } from "../core/line-diff.js";

@@ -1,4 +1,5 @@
-// The approval contexts of a campaign: how many are left, until when, and how to give one and take it back.
+// The approval contexts of a campaign: how many are left, until when, and how to give one and take
+// it back.
 
 import { h, keyed } from "../core/dom.js";
 import { serverNow } from "../core/server-clock.js";

@@ -1,4 +1,5 @@
-// Campaigns: goals as tasks, leads and artifacts, towards which a model proposes one step at a time. All of them, and each one (`#campaigns/3`).
+// Campaigns: goals as tasks, leads and artifacts, towards which a model proposes one step at a
+// time. All of them, and each one (`#campaigns/3`).
 
 import { campaignsApi } from "../core/api-campaigns.js";
 import { h } from "../core/dom.js";

@@ -1,4 +1,5 @@
-// The form by which a person keeps a version of an artifact: type, key and content, written here or read from a file.
+// The form by which a person keeps a version of an artifact: type, key and content, written here or
+// read from a file.
 
 import { h } from "../core/dom.js";
 import { button } from "../ui/button.js";

@@ -1,4 +1,5 @@
-// The leads of a campaign, the best first: how each score came about, the status that a person gives, and the import of a file.
+// The leads of a campaign, the best first: how each score came about, the status that a person
+// gives, and the import of a file.
 
 import { h, keyed } from "../core/dom.js";
 import { button } from "../ui/button.js";

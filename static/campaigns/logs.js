@@ -1,4 +1,5 @@
-// Both logs of a campaign, the newest line first: every call, request and refusal, and every change.
+// Both logs of a campaign, the newest line first: every call, request and refusal, and every
+// change.
 
 import { h, keyed } from "../core/dom.js";
 import { oneAtATime } from "../core/one-at-a-time.js";

@@ -1,4 +1,5 @@
-// A row of any list of this place: shown anew only when something of it changed, and then what is open, written or has the focus stays so.
+// A row of any list of this place: shown anew only when something of it changed, and then what is
+// open, written or has the focus stays so.
 
 import { h } from "../core/dom.js";
 import { button } from "../ui/button.js";

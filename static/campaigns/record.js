@@ -1,4 +1,5 @@
-// What a person may do with the record of a campaign: make its cycles again, take all of it away as a file, and let its messages go.
+// What a person may do with the record of a campaign: make its cycles again, take all of it away as
+// a file, and let its messages go.
 
 import { h } from "../core/dom.js";
 import { button } from "../ui/button.js";

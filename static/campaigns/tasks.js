@@ -1,4 +1,5 @@
-// The tasks of a campaign: what is still unproven, what proved the others, questions to the person, what a person may do with each, and new ones.
+// The tasks of a campaign: what is still unproven, what proved the others, questions to the person,
+// what a person may do with each, and new ones.
 
 import { h, keyed } from "../core/dom.js";
 import { draftOf } from "../core/drafts.js";

@@ -1,5 +1,6 @@
-// Brings a capability in that the assistant did not write: from a file, or one of those that come with level3. Both are orders: the same
-// checks, and the same approval, as if the assistant had written it.
+// Brings a capability in that the assistant did not write: from a file, or one of those that come
+// with level3. Both are orders: the same checks, and the same approval, as if the assistant had
+// written it.
 
 import { h } from "../core/dom.js";
 import { settled } from "../core/orders.js";

@@ -1,4 +1,5 @@
-// One capability in the gallery: its name, what it is for, what it may do, and how it did in the last 30 days.
+// One capability in the gallery: its name, what it is for, what it may do, and how it did in the
+// last 30 days.
 
 import { addressOf } from "../core/address.js";
 import { h } from "../core/dom.js";

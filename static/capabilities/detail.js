@@ -1,4 +1,5 @@
-// One capability: what it is for and may do, a form to try it, its source, its versions and its tests; and the switches of its life.
+// One capability: what it is for and may do, a form to try it, its source, its versions and its
+// tests; and the switches of its life.
 
 import { h } from "../core/dom.js";
 import { words } from "../core/words.js";

@@ -1,4 +1,5 @@
-// All capabilities, and the ways in which one comes: the assistant writes it, it comes with level3, or a person has it as a file.
+// All capabilities, and the ways in which one comes: the assistant writes it, it comes with level3,
+// or a person has it as a file.
 
 import { h, keyed } from "../core/dom.js";
 import { words } from "../core/words.js";

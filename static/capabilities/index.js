@@ -1,5 +1,5 @@
-// Capabilities: what the assistant wrote for itself. A gallery of all, and for each one what it may do, a form to try it, its source, its
-// versions and its tests.
+// Capabilities: what the assistant wrote for itself. A gallery of all, and for each one what it may
+// do, a form to try it, its source, its versions and its tests.
 
 import { withWork } from "../core/api-work.js";
 import { h } from "../core/dom.js";

@@ -1,4 +1,5 @@
-// The outcome of a call or an order: in words, and the result as rows, as names with values, or as text.
+// The outcome of a call or an order: in words, and the result as rows, as names with values, or as
+// text.
 
 import { addressOf } from "../core/address.js";
 import { h } from "../core/dom.js";

@@ -1,4 +1,5 @@
-// The description of a capability for a person: it is written for the assistant, and its first sentence says what the capability does.
+// The description of a capability for a person: it is written for the assistant, and its first
+// sentence says what the capability does.
 
 import { h } from "../core/dom.js";
 import { saidNodes } from "../ui/said.js";

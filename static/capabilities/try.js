@@ -1,5 +1,5 @@
-// Tries a capability by hand: a form made from its parameters, and what came of the call. The call is an order: the law that holds for the
-// assistant holds for it, and the record is the same.
+// Tries a capability by hand: a form made from its parameters, and what came of the call. The call
+// is an order: the law that holds for the assistant holds for it, and the record is the same.
 
 import { h } from "../core/dom.js";
 import { settled } from "../core/orders.js";

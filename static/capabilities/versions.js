@@ -1,4 +1,5 @@
-// The versions of a capability: which one is live, when each was written, and what differs between two.
+// The versions of a capability: which one is live, when each was written, and what differs between
+// two.
 
 import { addressOf } from "../core/address.js";
 import { h } from "../core/dom.js";

@@ -1,4 +1,5 @@
-// A turn once more: branch, retry, edit. Each makes a conversation that goes on from a place of this one; what was done stays done.
+// A turn once more: branch, retry, edit. Each makes a conversation that goes on from a place of
+// this one; what was done stays done.
 
 import { addressOf, base64 } from "../core/images.js";
 import { h } from "../core/dom.js";

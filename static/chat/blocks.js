@@ -1,5 +1,5 @@
-// The blocks of a Markdown text. Of a text that grows, blocks that nothing can change any more are not read again: a long answer costs at its
-// end what it cost at its beginning. No DOM here.
+// The blocks of a Markdown text. Of a text that grows, blocks that nothing can change any more are
+// not read again: a long answer costs at its end what it cost at its beginning. No DOM here.
 
 import { Marked } from "../vendor/marked-18.2.1.esm.js";
 import { FORMULAS } from "./formulas.js";

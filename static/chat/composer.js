@@ -115,7 +115,8 @@ export class Composer extends HTMLElement {
     }
     this.stopButton.hidden = this.leave(this.stopButton, !busy);
     this.stopButton.disabled = this.leave(this.stopButton, stopping || !connected);
-    // The same words written once more would lay out the whole field anew with each piece of an answer.
+    // The same words written once more would lay out the whole field anew with each piece of an
+    // answer.
     const word = stopping ? said.stopping : said.stop;
     if (this.stopButton.lastElementChild.textContent !== word) this.stopButton.lastElementChild.textContent = word;
     const rows = suggestions.map((text) => ({ key: text, text }));

@@ -1,4 +1,5 @@
-// The list of conversations: search, a new one, and each with what it does and what can be done with it.
+// The list of conversations: search, a new one, and each with what it does and what can be done
+// with it.
 
 import { h, keyed } from "../core/dom.js";
 import { set, setting } from "../core/settings.js";
@@ -20,7 +21,8 @@ export class Conversations extends HTMLElement {
     this.setAttribute("aria-label", said.list);
     this.more = [];
     this.sought = new Map();
-    // The place behind which the next page begins; "" if there is none. `after` is a method of every element.
+    // The place behind which the next page begins; "" if there is none. `after` is a method of
+    // every element.
     this.behind = undefined;
     this.rows = h("nav", { class: "conversation-rows", "aria-label": said.list, "data-testid": "conversations" });
     this.empty = h("p", { class: "none", hidden: true });

@@ -1,4 +1,5 @@
-// Long text, cut, with a button for the rest: a result of a megabyte must not hold up the page nobody asked it on.
+// Long text, cut, with a button for the rest: a result of a megabyte must not hold up the page
+// nobody asked it on.
 
 import { h } from "../core/dom.js";
 import { SHOWN_CHARS, sizeOf } from "../core/text.js";

@@ -1,5 +1,5 @@
-// A message that a person has begun to write and not sent. It lives in the tab's storage, one for each conversation, so that neither a reload nor a
-// restart of the server loses it. No DOM here.
+// A message that a person has begun to write and not sent. It lives in the tab's storage, one for
+// each conversation, so that neither a reload nor a restart of the server loses it. No DOM here.
 
 import { isImage, MAX_IMAGES } from "../core/images.js";
 
@@ -28,7 +28,8 @@ export function createDrafts(storage) {
       if (text === "") storage.removeItem(key);
       else storage.setItem(key, text);
     } catch {
-      // A draft that cannot be kept is lost on reload, no more; an older one must not come back in its place.
+      // A draft that cannot be kept is lost on reload, no more; an older one must not come back in
+      // its place.
       try {
         storage.removeItem(key);
       } catch {

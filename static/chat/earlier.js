@@ -1,4 +1,5 @@
-// Loads older frames, a page at a time, or as far back as somebody looks; none comes twice, and a page cuts no turn.
+// Loads older frames, a page at a time, or as far back as somebody looks; none comes twice, and a
+// page cuts no turn.
 
 import { words } from "../core/words.js";
 

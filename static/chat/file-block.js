@@ -1,4 +1,5 @@
-// A file in a message: a block of plain text, which the model reads, shown to a person as a file again.
+// A file in a message: a block of plain text, which the model reads, shown to a person as a file
+// again.
 
 import { h } from "../core/dom.js";
 import { words } from "../core/words.js";

@@ -1,4 +1,5 @@
-// Text files on their way into a message: read, and put into it as marked blocks. A block is plain text, which the model reads.
+// Text files on their way into a message: read, and put into it as marked blocks. A block is plain
+// text, which the model reads.
 
 import { words } from "../core/words.js";
 
@@ -25,7 +26,8 @@ export async function readTextFiles(list, room = MAX_FILES_BYTES) {
     try {
       const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
       if (text.includes("\0")) throw new TypeError("it has zero characters");
-      // The end of the last line belongs to its block: nobody counts one more line before the message is sent than after.
+      // The end of the last line belongs to its block: nobody counts one more line before the
+      // message is sent than after.
       files.push({ name, text: text.replace(/\r\n?/g, "\n").replace(/\n$/, "") });
       room -= file.size;
     } catch {

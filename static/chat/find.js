@@ -1,4 +1,5 @@
-// Finds words in the conversation that is shown. A browser finds only what is in the page, and of a long conversation that is a part.
+// Finds words in the conversation that is shown. A browser finds only what is in the page, and of a
+// long conversation that is a part.
 
 import { h } from "../core/dom.js";
 import { shownState } from "../core/workspace.js";

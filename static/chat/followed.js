@@ -1,4 +1,5 @@
-// Things that a press in the conversation follows: links that say where they lead, and pictures, which open large.
+// Things that a press in the conversation follows: links that say where they lead, and pictures,
+// which open large.
 
 import { h } from "../core/dom.js";
 import { words } from "../core/words.js";

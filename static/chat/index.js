@@ -170,7 +170,7 @@ class Chat {
     if (main !== null && shown !== main && state.historyAfter === null && !this.failed.has(shown)) this.open(shown);
     const begun = isBegun(state);
     const isSaid = begun || state.hello?.last_seq > 0;
-    // `shell/early.js` asks at once from now on for the code of rows, and it is read here while the line is opened.
+    // `shell/early.js` asks from now on for the code of rows, read here while the line opens.
     if (isSaid && main && this.begun !== main) set("begun", (this.begun = main));
     if (isSaid || this.begun) this.prepare();
     this.list(shown);

@@ -50,7 +50,8 @@ function newRow(item, turn, context) {
     case "capability":
       return { key, kind, name: item.name, version: item.version, enabled: item.enabled };
     case "due":
-      // The first frame of such a turn speaks to the model; what fell due is said to a person by the one after it.
+      // The first frame of such a turn speaks to the model; what fell due is said to a person by
+      // the one after it.
       return { key, kind, content: state.fired.get(item.turn) ?? (item.content.startsWith("[heartbeat]") ? "" : item.content) };
     default:
       return { key, kind, content: item.content };

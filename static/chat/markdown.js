@@ -1,5 +1,6 @@
-// Markdown from a model to DOM nodes. The text is hostile until proven otherwise: marked parses, DOMPurify keeps a short list
-// of elements, and what remains is looked at once more here. Nothing is ever fetched because a text asked for it.
+// Markdown from a model to DOM nodes. The text is hostile until proven otherwise: marked parses,
+// DOMPurify keeps a short list of elements, and what remains is looked at once more here. Nothing
+// is ever fetched because a text asked for it.
 
 import "../vendor/dompurify-3.4.18.min.js";
 import { words } from "../core/words.js";
@@ -55,8 +56,8 @@ const HTML = "http://www.w3.org/1999/xhtml";
 
 // The small form of the library exports nothing: it puts itself beside the names of the browser.
 const purifier = globalThis.DOMPurify(window);
-// Still inside DOMPurify's inert document, where an image with a source fetches nothing: addresses are settled before the
-// nodes reach the page.
+// Still inside DOMPurify's inert document, where an image with a source fetches nothing: addresses
+// are settled before the nodes reach the page.
 purifier.addHook("afterSanitizeAttributes", (node) => {
   if (node.nodeName === "IMG") {
     const source = node.getAttribute("src") ?? "";

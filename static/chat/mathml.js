@@ -1,4 +1,5 @@
-// Formulas drawn: Temml makes MathML of TeX, of which only known elements and attributes reach the page.
+// Formulas drawn: Temml makes MathML of TeX, of which only known elements and attributes reach the
+// page.
 
 import { library } from "../ui/script.js";
 
@@ -38,7 +39,8 @@ function draw(node) {
 /** TeX as safe MathML; nothing if it cannot be read. */
 function formula(tex, isDisplay) {
   try {
-    // Styles are taken out of the text before anything reads it: the page forbids them, and would complain.
+    // Styles are taken out of the text before anything reads it: the page forbids them, and would
+    // complain.
     const markup = temml.renderToString(tex, { ...OPTIONS, displayMode: isDisplay }).replace(/ style="[^"]*"/g, "");
     const math = new DOMParser().parseFromString(markup, "text/html").querySelector("math");
     const safe = math && copyOf(math);

@@ -18,7 +18,8 @@ const NONE = [];
 export class Messages extends HTMLElement {
   connectedCallback() {
     this.earlier = h("button", { type: "button", class: "quiet earlier", hidden: true, onclick: () => this.askEarlier() }, words.talk.earlier);
-    // A log is live by itself; here a status line of its own announces finished messages, so that deltas are not read out.
+    // A log is live by itself; here a status line of its own announces finished messages, so that
+    // deltas are not read out.
     this.list = h("div", {
       class: "rows",
       role: "log",
@@ -45,7 +46,7 @@ export class Messages extends HTMLElement {
     this.list.addEventListener("click", (event) => this.opened(event), true);
     for (const press of ["click", "auxclick"]) this.list.addEventListener(press, followed);
     this.list.addEventListener("toggle", () => (this.opening = undefined), true);
-    // Whatever changes heights (a card opened, a picture, the window): who was at the end stays there.
+    // If heights change (a card opened, a picture, the window), a reader at the end stays there.
     const heights = new ResizeObserver(() => (this.sticks && this.toEnd(), this.grow()));
     for (const each of [this.page, this.scroller]) heights.observe(each);
   }
@@ -69,11 +70,12 @@ export class Messages extends HTMLElement {
 
   /** Brings the page in step with the window. Some rows may come in above: what is in sight stays where it is. */
   show(isMove = false) {
-    // The browser does it for what was loaded, without breaking off a scrolling that is under way; only not at the very beginning.
+    // The browser does it without breaking off a scrolling, only not at the very beginning.
     const anchor = this.sticks || (!isMove && ANCHORS && this.scroller.scrollTop > 0) ? undefined : rowInSight(this.list, this.scroller);
     const top = anchor?.getBoundingClientRect().top;
     this.draw();
-    // Who is at the end is taken along once the page is laid out: to ask how tall it is now would lay it out once more.
+    // Who is at the end is taken along once the page is laid out: to ask how tall it is now would
+    // lay it out once more.
     if (anchor?.isConnected) this.hold(anchor.getBoundingClientRect().top - top, isMove);
   }
 
@@ -214,7 +216,7 @@ export class Messages extends HTMLElement {
     const up = scrollTop < (this.lastTop ?? 0) - 1;
     this.lastTop = scrollTop;
     const atEnd = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
-    // Only a movement upwards lets go: while text grows, the end moves away without anyone having scrolled.
+    // Only a movement upwards lets go: growing text moves the end away without any scrolling.
     if (atEnd && !this.opening?.isConnected) this.sticks = true;
     else if (up) this.sticks = false;
     if (this.sticks) this.newer.hidden = true;
@@ -228,7 +230,8 @@ export class Messages extends HTMLElement {
     const pressed = target.closest("a, summary, .show-all, [aria-pressed]");
     if (!pressed || pressed.matches("a")) return;
     this.sticks = false;
-    // The inside of a part is made with its `toggle`, which comes some frames later on a busy machine: until then it still ends where it did.
+    // The inside of a part is made with its `toggle`, which comes some frames later on a busy
+    // machine: until then it still ends where it did.
     if (pressed.matches("summary")) this.opening = pressed.parentElement;
   }
 

@@ -1,4 +1,5 @@
-// The lines between messages: a task fell due, a turn ended early, an error, a capability went live, work goes on.
+// The lines between messages: a task fell due, a turn ended early, an error, a capability went
+// live, work goes on.
 
 import { h, icon } from "../core/dom.js";
 import { words } from "../core/words.js";
@@ -69,7 +70,8 @@ export class Note extends HTMLElement {
     this.className = `row note ${row.kind}`;
     const isError = row.kind === "error" || row.kind === "notice";
     this.dataset.testid = isError ? "error" : `note-${row.kind}`;
-    // Errors of turns are history as well; the announcer reads out the new ones. Notices are always new.
+    // Errors of turns are history as well; the announcer reads out the new ones. Notices are always
+    // new.
     this.setAttribute("role", row.kind === "notice" ? "alert" : "note");
     if (label) this.setAttribute("aria-label", label);
     this.replaceChildren(...children);

@@ -1,4 +1,5 @@
-// The beginning of a branch: the turns of the other conversation that had ended there, above its own. They are only read here.
+// The beginning of a branch: the turns of the other conversation that had ended there, above its
+// own. They are only read here.
 
 import { hasEnded } from "../core/state-parts.js";
 import { initialState, reduce } from "../core/state.js";

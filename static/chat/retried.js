@@ -1,5 +1,6 @@
-// Turns that were tried again elsewhere, as the server's list of conversations tells: Retry makes a branch at the first frame of the turn itself,
-// and nothing else does. So every tab and browser knows the same. Pure.
+// Turns that were tried again elsewhere, as the server's list of conversations tells: Retry makes a
+// branch at the first frame of the turn itself, and nothing else does. So every tab and browser
+// knows the same. Pure.
 
 import { sameFields } from "../core/dom.js";
 

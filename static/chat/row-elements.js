@@ -1,4 +1,5 @@
-// The elements of rows: what an empty conversation has not comes when it is there, and rows that are not made are a gap.
+// The elements of rows: what an empty conversation has not comes when it is there, and rows that
+// are not made are a gap.
 
 import { later } from "../core/later.js";
 

@@ -1,5 +1,6 @@
-// Which rows of a conversation stand in the page: those in sight, and some screens around them. Rows before and after are gaps of about their
-// height. No DOM here: the list says how tall things are.
+// Which rows of a conversation stand in the page: those in sight, and some screens around them.
+// Rows before and after are gaps of about their height. No DOM here: the list says how tall things
+// are.
 
 /** So many rows are made at once: a screen. Others come a few in each frame, as far as a person may scroll next. */
 export const FIRST_ROWS = 16;
@@ -50,7 +51,8 @@ export class RowWindow {
     const find = ({ key }, index) => [index, index + shift].find((at) => rows[at]?.key === key) ?? rows.findIndex((row) => row.key === key);
     const had = before.slice(from, to).map((row, index) => find(row, from + index)).filter((at) => at !== -1);
     const [first, end] = had.length > 0 ? [Math.min(...had), Math.max(...had) + 1] : [Infinity, rows.length];
-    // Rows that came in all at once are made as far as they are in sight; so are those that came while nobody looked.
+    // Rows that came in all at once are made as far as they are in sight; so are those that came
+    // while nobody looked.
     const isMuch = first === Infinity || rows.length - end >= FIRST_ROWS || rows.length - first > MOST_ROWS;
     if (atEnd || first === Infinity) this.move(isMuch ? rows.length - FIRST_ROWS : first, rows.length);
     else this.move(first, end);

@@ -1,4 +1,5 @@
-// The steps of a turn in words: what each does, how many there are of which kind, how long they took. Pure.
+// The steps of a turn in words: what each does, how many there are of which kind, how long they
+// took. Pure.
 
 import { summarize } from "../core/format.js";
 import { duration } from "../core/times.js";

@@ -1,4 +1,5 @@
-// One conversation in another place: the rows and the field of Chat, without its list and without what goes on elsewhere.
+// One conversation in another place: the rows and the field of Chat, without its list and without
+// what goes on elsewhere.
 
 import { h } from "../core/dom.js";
 import { waiting } from "../core/state-law.js";

@@ -1,4 +1,5 @@
-// Small pictures of the images of a message: before it is sent, with a button to take each away, and in the conversation.
+// Small pictures of the images of a message: before it is sent, with a button to take each away,
+// and in the conversation.
 
 import { h, icon } from "../core/dom.js";
 import { addressOf, wordsOf } from "../core/images.js";
@@ -25,7 +26,8 @@ export function thumbnails(images, remove) {
         h("button", { type: "button", onclick: () => remove(index) }, icon(CROSS, label)),
       );
     }
-    // A browser does not open a `data:` address; until the message is recorded there is nothing to open.
+    // A browser does not open a `data:` address; until the message is recorded there is nothing to
+    // open.
     if (image.data !== undefined) return h("li", { "data-testid": "thumbnail" }, picture);
     return h(
       "li",

@@ -1,4 +1,5 @@
-// Goes to one turn of a conversation, as an address such as `#chat/7/123` names it: what is before is loaded until it is there.
+// Goes to one turn of a conversation, as an address such as `#chat/7/123` names it: what is before
+// is loaded until it is there.
 
 import { styles } from "../core/styles.js";
 import { wordsOf } from "../core/words.js";

@@ -1,5 +1,6 @@
-// A tool call as a step of its turn: what kind, what came of it in words, how long it took, and everything else inside. The inside is made
-// when the step is first opened, so a long conversation costs little.
+// A tool call as a step of its turn: what kind, what came of it in words, how long it took, and
+// everything else inside. The inside is made when the step is first opened, so a long conversation
+// costs little.
 
 import { h, sameFields } from "../core/dom.js";
 import { argumentView, operationLine, resultView } from "../core/format.js";
@@ -34,7 +35,8 @@ export class ToolCard extends HTMLElement {
     this.asked.textContent = doing(row);
     this.took.textContent = duration(row.outcome?.ms);
     this.state.textContent = QUIET.has(came) ? "" : words.steps.came[came];
-    // The inside is made anew only if it is another: a person may sort a table of it, or have the focus there.
+    // The inside is made anew only if it is another: a person may sort a table of it, or have the
+    // focus there.
     if (sameFields(this.inside, insideOf(row))) return;
     this.filled = false;
     if (this.card.open) this.fill();

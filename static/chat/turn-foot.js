@@ -1,4 +1,5 @@
-// The quiet line under a turn that is over: when, how long, what it took, and what can be done with it.
+// The quiet line under a turn that is over: when, how long, what it took, and what can be done with
+// it.
 
 import { h, keyed } from "../core/dom.js";
 import { compactNumber, costText } from "../core/text.js";

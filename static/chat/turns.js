@@ -1,4 +1,5 @@
-// The rows of the message list as a person reads them: the steps of a turn are one row, and each turn that is over has a foot. Pure.
+// The rows of the message list as a person reads them: the steps of a turn are one row, and each
+// turn that is over has a foot. Pure.
 
 import { sameFields } from "../core/dom.js";
 import { hasEnded } from "../core/state-parts.js";
@@ -55,7 +56,8 @@ function newRows(turn, turnId, entries, retried) {
   let steps;
   const given = turn?.origin === "command" ? entries.map(({ row }) => row.outcome?.result).filter(Boolean) : [];
   entries.forEach(({ row }, index) => {
-    // The last words of an order are what a model reads of its call; a person has the step, which says it in words.
+    // The last words of an order are what a model reads of its call; a person has the step, which
+    // says it in words.
     if (row.kind === "assistant" && given.includes(row.content)) return;
     // A capability that this turn wrote is told of by its step.
     if (row.kind === "capability" && row.enabled && written.has(row.name)) return;
@@ -160,7 +162,8 @@ function footOf(turn, turnId, rows, retried) {
     answer: answers.map(({ content }) => content).join("\n\n"),
     said: said?.content,
     images: said?.images?.length > 0 ? said.images : undefined,
-    // A branch at the turn's own first frame is a retry of it, see `retried.js`; a model is shown what had ended before.
+    // A branch at the turn's own first frame is a retry of it, see `retried.js`; a model is shown
+    // what had ended before.
     retryAt: said ? turn.order : undefined,
     branchAt: turn.endSeq,
     retried: retried[turnId],

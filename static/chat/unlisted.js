@@ -1,4 +1,5 @@
-// Conversations that the list does not hold at first: those that were put away, and older ones. `list` is the element of `conversations.js`.
+// Conversations that the list does not hold at first: those that were put away, and older ones.
+// `list` is the element of `conversations.js`.
 
 /** What the list would have of `conversation`, looked for page by page; empty if it is in none. */
 export async function find(api, conversation) {

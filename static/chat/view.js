@@ -1,4 +1,5 @@
-// The view, computed from the state: rows of the message list and entries of the side panel. Pure, like the reducer.
+// The view, computed from the state: rows of the message list and entries of the side panel. Pure,
+// like the reducer.
 
 import { waiting } from "../core/state-law.js";
 import { openTurns } from "../core/state-parts.js";
@@ -118,7 +119,8 @@ function itemsByGroup({ items, turns }) {
   const again = new Set();
   let group;
   for (const item of sorted) {
-    // A message that was said into a turn and is known only by having been shown lies further back than what was loaded.
+    // A message that was said into a turn and is known only by having been shown lies further back
+    // than what was loaded.
     if (item.steered && item.content === undefined) continue;
     // Everything that belongs to no turn stands with the turn that was at work when it happened.
     const own = item.turn === undefined ? (group ?? item.at) : (turns.get(item.turn)?.order ?? item.at);

@@ -1,4 +1,5 @@
-// The part of the server's HTTP interface that Campaigns needs. `ask(method, path, body)` is that of `api.js`.
+// The part of the server's HTTP interface that Campaigns needs. `ask(method, path, body)` is that
+// of `api.js`.
 
 /** The questions and orders of a person about campaigns. */
 export function campaignsApi(ask) {

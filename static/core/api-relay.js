@@ -1,4 +1,5 @@
-// The part of the server's HTTP interface that Relay needs: conversations with outside people. `ask(method, path, body)` is that of `api.js`.
+// The part of the server's HTTP interface that Relay needs: conversations with outside people.
+// `ask(method, path, body)` is that of `api.js`.
 
 /** The questions and orders of a person about Relay. */
 export function relayApi(ask) {

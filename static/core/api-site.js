@@ -1,4 +1,5 @@
-// The part of the server's HTTP interface that Activity and Settings need. `ask(method, path, body)` is that of `api.js`.
+// The part of the server's HTTP interface that Activity and Settings need.
+// `ask(method, path, body)` is that of `api.js`.
 
 /** The questions and changes of Activity and Settings. */
 export function siteApi(ask) {

@@ -1,4 +1,5 @@
-// The part of the server's HTTP interface about Lea and Law, and about users. `ask(method, path, body)` is that of `api.js`.
+// The part of the server's HTTP interface about Lea and Law, and about users.
+// `ask(method, path, body)` is that of `api.js`.
 
 /** The questions and orders of a person about to-dos, and those about themselves and other users. */
 export function todoApi(ask) {

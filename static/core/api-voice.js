@@ -1,4 +1,5 @@
-// The part of the server's HTTP interface about calls with Law. `ask(method, path, body)` is that of `api.js`.
+// The part of the server's HTTP interface about calls with Law. `ask(method, path, body)` is that
+// of `api.js`.
 
 import { words } from "./words.js";
 

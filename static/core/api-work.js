@@ -1,4 +1,5 @@
-// The part of the server's HTTP interface that tasks and capabilities need. `ask(method, path, body)` is that of `api.js`.
+// The part of the server's HTTP interface that tasks and capabilities need.
+// `ask(method, path, body)` is that of `api.js`.
 
 /** The questions and orders of a person about tasks and capabilities. Orders answer `{ turn, conversation }`, see `orders.js`. */
 export function workApi(ask) {

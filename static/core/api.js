@@ -1,4 +1,5 @@
-// Asks the server's HTTP interface for what no frame says: lists for the panel, and changes made there. No DOM, no state of its own.
+// Asks the server's HTTP interface for what no frame says: lists for the panel, and changes made
+// there. No DOM, no state of its own.
 
 import { hearTime } from "./server-clock.js";
 import { words } from "./words.js";

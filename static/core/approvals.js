@@ -1,4 +1,5 @@
-// Approvals as rows to show: in their conversation, and in the inbox those of all conversations. Pure.
+// Approvals as rows to show: in their conversation, and in the inbox those of all conversations.
+// Pure.
 
 import { shownOf, waiting } from "./state-law.js";
 import { hasEnded } from "./state-parts.js";

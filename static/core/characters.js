@@ -1,4 +1,5 @@
-// Lea and Law: which conversation is with whom, and what a person may see who is not the owner. Pure.
+// Lea and Law: which conversation is with whom, and what a person may see who is not the owner.
+// Pure.
 
 import { waiting } from "./state-law.js";
 import { mainState } from "./workspace.js";

@@ -1,5 +1,6 @@
-// The websocket: opens it, opens it again when it breaks, asks for what was missed, and sends what waits in the outbox.
-// Everything that arrives goes to `dispatch`; what the page knows stays in the state. No DOM here.
+// The websocket: opens it, opens it again when it breaks, asks for what was missed, and sends what
+// waits in the outbox. Everything that arrives goes to `dispatch`; what the page knows stays in the
+// state. No DOM here.
 
 import { words } from "./words.js";
 
@@ -128,7 +129,8 @@ export class Connection {
       this.welcomed(frame);
       return;
     }
-    // Not the highest but the latest: should a frame slip in before the missed ones, they are asked for again next time.
+    // Not the highest but the latest: should a frame slip in before the missed ones, they are asked
+    // for again next time.
     const isMain = frame.conversation === this.getState().hello?.conversation;
     if (typeof frame.seq === "number") {
       if (isMain) this.cursor = frame.seq;
@@ -168,7 +170,8 @@ export class Connection {
     this.send({ type: "resume", after: last });
     const held = (this.held = []);
     const ask = () => this.newest(conversation, HISTORY_FRAMES).catch(() => undefined);
-    // The first answer may have been asked for before the greeting, by `shell/early.js`: then it may end before it.
+    // The first answer may have been asked for before the greeting, by `shell/early.js`: then it
+    // may end before it.
     const first = await ask();
     const page = first && !(first.frames.at(-1)?.seq >= last) ? await ask() : first;
     // The line broke meanwhile: the next greeting asks anew.

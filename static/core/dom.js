@@ -1,4 +1,5 @@
-// The few lines that stand in for a framework: making elements, and keeping a list of them in step with data.
+// The few lines that stand in for a framework: making elements, and keeping a list of them in step
+// with data.
 
 import { words } from "./words.js";
 

@@ -1,5 +1,6 @@
-// Texts that a person has begun to write in a place and not sent: they live in this tab's storage, as those of Chat do (`chat/draft.js`), so that
-// neither another place nor a reload loses them. No DOM here.
+// Texts that a person has begun to write in a place and not sent: they live in this tab's storage,
+// as those of Chat do (`chat/draft.js`), so that neither another place nor a reload loses them. No
+// DOM here.
 
 /** The draft called `name`, in `storage` (like `sessionStorage`): so many texts, in the order in which they were given. */
 export function draftOf(storage, name) {

@@ -1,4 +1,5 @@
-// How tool calls, results and approvals are put into words and tables. Pure functions; nothing here touches the DOM.
+// How tool calls, results and approvals are put into words and tables. Pure functions; nothing here
+// touches the DOM.
 
 import { oneLine } from "./text.js";
 import { localTime, writer } from "./times.js";

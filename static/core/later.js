@@ -1,4 +1,5 @@
-// Elements whose code comes when the first of its kind is shown: what a person has not met yet need not be carried.
+// Elements whose code comes when the first of its kind is shown: what a person has not met yet need
+// not be carried.
 
 import { words } from "./words.js";
 

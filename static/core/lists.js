@@ -1,4 +1,5 @@
-// Keeps the panel's lists fresh: asks when the line comes up, when something happened that changes them, and when a person opens one.
+// Keeps the panel's lists fresh: asks when the line comes up, when something happened that changes
+// them, and when a person opens one.
 
 import { isMember } from "./characters.js";
 import { openTurns } from "./state-parts.js";
@@ -10,7 +11,8 @@ export function createLists({ api, dispatch, opened }) {
 
   /** Asks for a list; resolves when it is known. */
   function load(kind) {
-    // An answer may lack changes made while it was under way: one more question follows, not one for each change.
+    // An answer may lack changes made while it was under way: one more question follows, not one
+    // for each change.
     const under = running.get(kind);
     if (under) {
       under.again = true;
@@ -39,7 +41,8 @@ export function createLists({ api, dispatch, opened }) {
       seen = {};
       return;
     }
-    // The words of the conversation come first: these would be asked for, read and shown while they are awaited.
+    // The words of the conversation come first: these would be asked for, read and shown while they
+    // are awaited.
     if (state.historyAfter === null) return;
     const news = {
       capabilities: state.capabilities,

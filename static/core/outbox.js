@@ -1,5 +1,5 @@
-// Messages the server has not acknowledged yet. They live in the tab's storage, so a reload sends them again under the same
-// id, and the server answers with the same turn.
+// Messages the server has not acknowledged yet. They live in the tab's storage, so a reload sends
+// them again under the same id, and the server answers with the same turn.
 
 import { isImage } from "./images.js";
 import { words } from "./words.js";

@@ -1,4 +1,5 @@
-// QR codes (ISO/IEC 18004): a text in bytes, with the lowest level of correction, which a screen needs least. Pure; nothing here draws.
+// QR codes (ISO/IEC 18004): a text in bytes, with the lowest level of correction, which a screen
+// needs least. Pure; nothing here draws.
 
 /** By version, from 1: bytes of correction a block, and blocks. */
 const CORRECTION = [7, 10, 15, 20, 26, 18, 20, 24, 30, 18, 20, 24, 26, 30, 22, 24, 28, 30, 28, 28, 28, 28, 30, 30, 26, 28, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30];

@@ -1,4 +1,5 @@
-// The server's clock. Times that are counted down are the server's, and the clock of this machine may be wrong by hours.
+// The server's clock. Times that are counted down are the server's, and the clock of this machine
+// may be wrong by hours.
 
 /** The server says its time in whole seconds, and the word takes a while: less than this is no difference. In milliseconds. */
 const SAME = 2000;

@@ -1,4 +1,5 @@
-// The ground of the whole page: the store, the line to the server, its lists, and the messages that are not acknowledged yet.
+// The ground of the whole page: the store, the line to the server, its lists, and the messages that
+// are not acknowledged yet.
 
 import { createApi } from "./api.js";
 import { Connection } from "./connection.js";

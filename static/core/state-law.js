@@ -1,4 +1,5 @@
-// The law as far as the page knows it: approvals, operations of capabilities, what a second model said. Pure, part of the reducer.
+// The law as far as the page knows it: approvals, operations of capabilities, what a second model
+// said. Pure, part of the reducer.
 
 import { hasEnded, putItem, withEntry, withTurn } from "./state-parts.js";
 

@@ -1,4 +1,5 @@
-// The pieces the reducers are made of: turns, and items that stand for one recorded frame. Pure; touches no DOM.
+// The pieces the reducers are made of: turns, and items that stand for one recorded frame. Pure;
+// touches no DOM.
 
 const ENDED = new Set(["completed", "aborted", "failed"]);
 
@@ -81,7 +82,8 @@ function endStreams(state, turn, turnState) {
   for (const [key, stream] of state.streams) {
     if (stream.turn !== turn || stream.ended) continue;
     streams = streams === state.streams ? new Map(streams) : streams;
-    // A completed turn recorded all it said. Text of one that was cut off stays in sight, marked as not kept.
+    // A completed turn recorded all it said. Text of one that was cut off stays in sight, marked as
+    // not kept.
     if (turnState === "completed" || stream.text.trim() === "") streams.delete(key);
     else streams.set(key, { ...stream, ended: true });
   }

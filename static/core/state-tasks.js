@@ -1,4 +1,5 @@
-// Tasks in the state of a conversation: from its frames, and from the server's list. Pure; touches no DOM.
+// Tasks in the state of a conversation: from its frames, and from the server's list. Pure; touches
+// no DOM.
 
 /** A task was made, changed or deleted. A frame that comes late changes nothing. */
 export function taskChanged(state, frame) {
@@ -12,7 +13,8 @@ export function taskChanged(state, frame) {
 export function tasksListed(state, entries) {
   if (!entries) return state;
   const there = new Set(entries.map(({ id }) => id));
-  // A task that only a list told of, and that is in it no more, was deleted where nobody here looked.
+  // A task that only a list told of, and that is in it no more, was deleted where nobody here
+  // looked.
   const tasks = new Map([...state.tasks].filter(([id, { seq }]) => seq > 0 || there.has(id)));
   for (const entry of entries) {
     const known = tasks.get(entry.id);

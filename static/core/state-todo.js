@@ -1,4 +1,5 @@
-// The page's knowledge of timers, reminders, calls, and a conversation that was begun anew. Pure, part of the reducer.
+// The page's knowledge of timers, reminders, calls, and a conversation that was begun anew. Pure,
+// part of the reducer.
 
 import { hasEnded, putItem } from "./state-parts.js";
 

@@ -1,8 +1,9 @@
 // All that the page knows, as one pure function: (state, action) → state. Touches no DOM.
 //
-// An action is a frame of the server (`docs/protocol.md`) or one of the page's own, whose types start with `@`.
-// Recorded frames may come twice (after a reconnect) or late (after "show earlier"), so each is applied by its key and its
-// `seq`, never by the order of arrival. What the page shows is therefore the same after a reload.
+// An action is a frame of the server (`docs/protocol.md`) or one of the page's own, whose types
+// start with `@`. Recorded frames may come twice (after a reconnect) or late (after "show
+// earlier"), so each is applied by its key and its `seq`, never by the order of arrival. What the
+// page shows is therefore the same after a reload.
 
 import {
   approvalChanged,
@@ -125,7 +126,7 @@ const HANDLERS = {
 
 function connectionChanged(state, connection) {
   const lost = state.connection.status === "connected" && connection.status !== "connected";
-  // Text that is written while the line is down never arrives; the text says so instead of closing the gap silently.
+  // Text written while the line is down never arrives; the text says so and closes no gap silently.
   const streams = lost ? mapValues(state.streams, (stream) => ({ ...stream, gap: true })) : state.streams;
   const next = { ...state, connection, streams };
   return lost ? undecided(next) : next;
@@ -171,7 +172,7 @@ function queued(state, frame) {
   const { id: clientId, images = NONE } = frame;
   const said = { kind: frame.origin === "task" ? "due" : "user", content: frame.content ?? "", clientId, images };
   if (frame.origin !== undefined) return putItem(state, frame, `turn:${frame.turn}`, said);
-  // Without an origin the turn is not new: it waited, and goes on. A message that decided it is shown, a button is not.
+  // Without an origin the turn waited, and goes on. A message that decided it shows, a button not.
   return frame.content === undefined ? state : putItem(state, frame, `decided:${frame.seq}`, said);
 }
 
@@ -254,7 +255,7 @@ function callEnded(state, frame) {
   const known = state.items.get(key);
   if (known?.outcome) return state;
   const item = { kind: "tool", name: frame.name, ...known, outcome };
-  // The card stays where the call was; without the call (it is further back than what was loaded) it stands here.
+  // The card stays where the call was; if the call is further back than what is loaded, here.
   const next = known ? { ...state, items: withEntry(state.items, key, item) } : putItem(state, frame, key, item);
   return withTurn(next, frame);
 }

@@ -1,5 +1,6 @@
-// Holds the state, and tells once per animation frame that it changed, however many frames of the server came in between. Text that is being
-// written is told in each second one: nobody reads faster, and it costs half.
+// Holds the state, and tells once per animation frame that it changed, however many frames of the
+// server came in between. Text that is being written is told in each second one: nobody reads
+// faster, and it costs half.
 
 import { initialState, reduce } from "./state.js";
 

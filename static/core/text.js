@@ -1,4 +1,5 @@
-// Texts and numbers in short, and how an approval is decided by a word: what is put into words before a call is shown. Pure functions.
+// Texts and numbers in short, and how an approval is decided by a word: what is put into words
+// before a call is shown. Pure functions.
 
 import { words } from "./words.js";
 

@@ -1,5 +1,6 @@
-// Makes visible what text can hide: characters that change the direction of what follows, that take no room, or that look like
-// nothing. Source that is approved must read the way it runs. Pure, so that it is tested without a browser.
+// Makes visible what text can hide: characters that change the direction of what follows, that take
+// no room, or that look like nothing. Source that is approved must read the way it runs. Pure, so
+// that it is tested without a browser.
 
 import { words } from "./words.js";
 

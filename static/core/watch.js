@@ -1,4 +1,5 @@
-// Hears of the part of the workspace that somebody shows, and of nothing else: while an answer is written the rest changes in every frame.
+// Hears of the part of the workspace that somebody shows, and of nothing else: while an answer is
+// written the rest changes in every frame.
 
 /** A listener for the store that calls `tell(workspace)` if one of `pick(workspace)`, an array, is another one than before. */
 export function onChange(pick, tell) {

@@ -1,4 +1,5 @@
-// The words of the page, in the language that a person chose. A word that a language has not yet is shown in English.
+// The words of the page, in the language that a person chose. A word that a language has not yet is
+// shown in English.
 
 import en from "../words/en.js";
 import { setting } from "./settings.js";

@@ -1,7 +1,8 @@
-// All conversations that the page has opened: one state each, as `state.js` has it. Pure: (workspace, action) → workspace.
+// All conversations that the page has opened: one state each, as `state.js` has it. Pure:
+// (workspace, action) → workspace.
 //
-// An action that names a `conversation` is for that one. Those that name none are for all (the line, lists, what waits elsewhere), or for the
-// one that a person looks at.
+// An action that names a `conversation` is for that one. Those that name none are for all (the
+// line, lists, what waits elsewhere), or for the one that a person looks at.
 
 import { undecided, waiting } from "./state-law.js";
 import { openTurns } from "./state-parts.js";

@@ -1,4 +1,5 @@
-// The test phones: what a contact's phone holds, and a line to answer as the contact, to try Relay without an account anywhere.
+// The test phones: what a contact's phone holds, and a line to answer as the contact, to try Relay
+// without an account anywhere.
 
 import { relayApi } from "../core/api-relay.js";
 import { createApi } from "../core/api.js";

@@ -1,5 +1,5 @@
-// The course of a task, from the events of its turn: each action that the planner proposed, what the governor and the person said of it, and
-// what came of it. Pure.
+// The course of a task, from the events of its turn: each action that the planner proposed, what
+// the governor and the person said of it, and what came of it. Pure.
 
 import { operationLine, summarize } from "../core/format.js";
 import { oneLine } from "../core/text.js";

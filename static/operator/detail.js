@@ -1,4 +1,5 @@
-// One task of the operator: its plan action by action with verdicts and outcomes, the files of it, and the recordings of what was risky.
+// One task of the operator: its plan action by action with verdicts and outcomes, the files of it,
+// and the recordings of what was risky.
 
 import { addressOf } from "../core/address.js";
 import { h } from "../core/dom.js";

@@ -1,4 +1,5 @@
-// Operator: its tasks with their states and questions, the channel by which orders come, and what it remembers between tasks.
+// Operator: its tasks with their states and questions, the channel by which orders come, and what
+// it remembers between tasks.
 
 import { addressOf } from "../core/address.js";
 import { operatorApi } from "../core/api-operator.js";

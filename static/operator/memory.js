@@ -1,4 +1,5 @@
-// The operator's memory between tasks, to be read and written whole. A version that is not the newest is never written over.
+// The operator's memory between tasks, to be read and written whole. A version that is not the
+// newest is never written over.
 
 import { h } from "../core/dom.js";
 import { draftOf } from "../core/drafts.js";

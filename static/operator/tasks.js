@@ -1,4 +1,5 @@
-// The tasks of the operator, the newest first: order, state, and what came of it. One that waits has its card here.
+// The tasks of the operator, the newest first: order, state, and what came of it. One that waits
+// has its card here.
 
 import { addressOf } from "../core/address.js";
 import { waitingRows } from "../core/approvals.js";

@@ -1,4 +1,5 @@
-// The channels: their states, the code that links WhatsApp to a phone, and how much of the pace is used up.
+// The channels: their states, the code that links WhatsApp to a phone, and how much of the pace is
+// used up.
 
 import { h } from "../core/dom.js";
 import { localTime } from "../core/times.js";

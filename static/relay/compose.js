@@ -1,4 +1,5 @@
-// The line to say something as the agent. What was typed stays if it could not be sent, and is sent again under the same key.
+// The line to say something as the agent. What was typed stays if it could not be sent, and is sent
+// again under the same key.
 
 import { h } from "../core/dom.js";
 import { draftOf } from "../core/drafts.js";

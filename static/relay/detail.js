@@ -1,4 +1,5 @@
-// One instance: its state and how it is steered, its to-dos, everything that was said, and a line to say something as the agent.
+// One instance: its state and how it is steered, its to-dos, everything that was said, and a line
+// to say something as the agent.
 
 import { h, keyed } from "../core/dom.js";
 import { oneAtATime } from "../core/one-at-a-time.js";

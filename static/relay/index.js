@@ -1,5 +1,5 @@
-// Relay: conversations with outside people. All of them, with the channels they run over and the programs that hear of them, and each one with its
-// transcript (`#relay/7`).
+// Relay: conversations with outside people. All of them, with the channels they run over and the
+// programs that hear of them, and each one with its transcript (`#relay/7`).
 
 import { withRelay } from "../core/api-relay.js";
 import { h } from "../core/dom.js";

@@ -1,4 +1,5 @@
-// The instances, the newest first, and above them the messages of which nobody knows whether they were sent.
+// The instances, the newest first, and above them the messages of which nobody knows whether they
+// were sent.
 
 import { addressOf } from "../core/address.js";
 import { h, keyed } from "../core/dom.js";

@@ -1,4 +1,5 @@
-// One message of a transcript: who said it, when, how far it got, and what a person does about one of which nobody knows.
+// One message of a transcript: who said it, when, how far it got, and what a person does about one
+// of which nobody knows.
 
 import { addressOf } from "../core/address.js";
 import { h } from "../core/dom.js";

@@ -1,4 +1,5 @@
-// Webhooks: other programs that are told of each change of an instance. They are added, tried and taken away here.
+// Webhooks: other programs that are told of each change of an instance. They are added, tried and
+// taken away here.
 
 import { h, keyed } from "../core/dom.js";
 import { button } from "../ui/button.js";

@@ -1,4 +1,5 @@
-// Settings: who one is, and for the owner the model, the law, budgets, users and tiers, secrets, external servers, and the server; and this browser. `#settings/budgets` goes to a part of it.
+// Settings: who one is, and for the owner the model, the law, budgets, users and tiers, secrets,
+// external servers, and the server; and this browser. `#settings/budgets` goes to a part of it.
 
 import { addressOf } from "../core/address.js";
 import { withSite } from "../core/api-site.js";

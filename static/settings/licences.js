@@ -1,4 +1,5 @@
-// The things of others that the page carries, with the licence of each. `tests/page/settings.test.mjs` compares it with the files.
+// The things of others that the page carries, with the licence of each.
+// `tests/page/settings.test.mjs` compares it with the files.
 
 export const LICENCES = [
   { name: "daily-js 0.87.0", licence: "BSD-2-Clause", file: "daily-js-0.87.0.LICENSE" },

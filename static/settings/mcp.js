@@ -1,4 +1,5 @@
-// Servers of other people's tools: which there are, what they list, and how one is added or removed.
+// Servers of other people's tools: which there are, what they list, and how one is added or
+// removed.
 
 import { h } from "../core/dom.js";
 import { button } from "../ui/button.js";

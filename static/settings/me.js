@@ -1,4 +1,5 @@
-// The user who looks at the page: the name, the time zone, the password, and the browsers in which one is signed in.
+// The user who looks at the page: the name, the time zone, the password, and the browsers in which
+// one is signed in.
 
 import { h } from "../core/dom.js";
 import { shortTime } from "../core/times.js";

@@ -1,4 +1,5 @@
-// The model: which one answers, which there are, whether they work, which is chosen, and what they cost.
+// The model: which one answers, which there are, whether they work, which is chosen, and what they
+// cost.
 
 import { h } from "../core/dom.js";
 import { locale } from "../core/words.js";

@@ -1,4 +1,5 @@
-// The costs of models: a rate for each model that was used or has one. A cost without a rate is unknown, never guessed.
+// The costs of models: a rate for each model that was used or has one. A cost without a rate is
+// unknown, never guessed.
 
 import { h } from "../core/dom.js";
 import { words } from "../core/words.js";

@@ -1,4 +1,5 @@
-// The secrets: their names, never their values. A value goes from the field to the server, and the field is empty before the server answers.
+// The secrets: their names, never their values. A value goes from the field to the server, and the
+// field is empty before the server answers.
 
 import { h } from "../core/dom.js";
 import { localTime } from "../core/times.js";

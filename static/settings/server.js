@@ -1,4 +1,5 @@
-// The server: how it works, what the environment alone says, its data, its version and the licences of what the page carries.
+// The server: how it works, what the environment alone says, its data, its version and the licences
+// of what the page carries.
 
 import { h } from "../core/dom.js";
 import { mainState } from "../core/workspace.js";

@@ -1,4 +1,5 @@
-// Settings of the server as a form: each with its default, with where it comes from if that wins, and with what waits for the next start.
+// Settings of the server as a form: each with its default, with where it comes from if that wins,
+// and with what waits for the next start.
 
 import { h } from "../core/dom.js";
 import { field, input } from "../ui/forms.js";

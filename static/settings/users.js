@@ -1,4 +1,5 @@
-// The users of the server, for its owner: their names, tiers and numbers, the links by which they come in, and their end.
+// The users of the server, for its owner: their names, tiers and numbers, the links by which they
+// come in, and their end.
 
 import { h } from "../core/dom.js";
 import { shortTime } from "../core/times.js";

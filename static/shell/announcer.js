@@ -1,4 +1,5 @@
-// Tells a screen reader what came in: finished messages, failures and the state of the line, not each piece of text.
+// Tells a screen reader what came in: finished messages, failures and the state of the line, not
+// each piece of text.
 
 import { oneLine } from "../core/text.js";
 import { words, wordsOf } from "../core/words.js";

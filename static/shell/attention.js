@@ -1,4 +1,5 @@
-// Draws a person's eye back to the tab: the title, the favicon, and, if they switched it on, a notification of the system.
+// Draws a person's eye back to the tab: the title, the favicon, and, if they switched it on, a
+// notification of the system.
 
 import { setting } from "../core/settings.js";
 import { words } from "../core/words.js";

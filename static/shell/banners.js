@@ -1,5 +1,5 @@
-// News that a person should have before anything else: that this is the tour, that no model answers, that capabilities are not
-// loaded, that the server cannot be reached.
+// News that a person should have before anything else: that this is the tour, that no model
+// answers, that capabilities are not loaded, that the server cannot be reached.
 
 import { h, keyed } from "../core/dom.js";
 import { setting } from "../core/settings.js";

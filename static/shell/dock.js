@@ -1,4 +1,5 @@
-// The dock under the place: what is live and not in sight. The focus timer, a turn that runs elsewhere, an approval that waits, the line when it is down.
+// The dock under the place: what is live and not in sight. The focus timer, a turn that runs
+// elsewhere, an approval that waits, the line when it is down.
 
 import { h, keyed } from "../core/dom.js";
 import { later } from "../core/later.js";

@@ -1,8 +1,10 @@
-// Runs before anything is painted, so that the page never shows a look that was not chosen, and begins the modules after the first paint:
-// what is painted first needs none of them, and sixty files at once would hold up its style. No module: it must not wait.
+// Runs before anything is painted, so that the page never shows a look that was not chosen, and
+// begins the modules after the first paint: what is painted first needs none of them, and sixty
+// files at once would hold up its style. No module: it must not wait.
 {
-  // The code that a conversation needs in which something was said. It is asked for beside all else: found one after the other, by who names whom,
-  // these files would come late. `tests/page/weight.test.mjs` says if a name is missing.
+  // The code that a conversation needs in which something was said. It is asked for beside all
+  // else: found one after the other, by who names whom, these files would come late.
+  // `tests/page/weight.test.mjs` says if a name is missing.
   const SAID = [
     ["chat", "answer turns retried markdown blocks formulas view item-rows"],
     ["vendor", "dompurify-3.4.18.min marked-18.2.1.esm"],
@@ -58,7 +60,8 @@
     // A page out of sight has no frames.
     if (document.hidden) begin();
     document.addEventListener("visibilitychange", begin, { once: true });
-    // There are no frames before the sheets are there, and the second one comes when the first has been painted.
+    // There are no frames before the sheets are there, and the second one comes when the first has
+    // been painted.
     requestAnimationFrame(() => requestAnimationFrame(begin));
   });
 }

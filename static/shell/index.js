@@ -1,4 +1,5 @@
-// Puts the page together: the session, the rail, the line above, the dock, and the place that the address names.
+// Puts the page together: the session, the rail, the line above, the dock, and the place that the
+// address names.
 
 import { parseAddress } from "../core/address.js";
 import { characterOf } from "../core/characters.js";
@@ -181,7 +182,8 @@ part(".skip").addEventListener("click", (event) => {
 });
 
 fitKeyboard();
-// The place first: what comes in by the line finds where it is shown. A place that asks for what is the owner's waits until it is known who is there.
+// The place first: what comes in by the line finds where it is shown. A place that asks for what is
+// the owner's waits until it is known who is there.
 if (who.isKnown() || /^(#chat\b|#?$)/.test(location.hash)) router.arrive().finally(() => session.start());
 else {
   const known = new AbortController();

@@ -1,4 +1,5 @@
-// Things that are live and out of sight, and things that are new: for the dock and for notifications. Pure.
+// Things that are live and out of sight, and things that are new: for the dock and for
+// notifications. Pure.
 
 import { waiting } from "../core/state-law.js";
 import { openTurns } from "../core/state-parts.js";

@@ -1,4 +1,5 @@
-// News from the moment when the line is up: what a screen reader is told, and Lea and Law in every place.
+// News from the moment when the line is up: what a screen reader is told, and Lea and Law in every
+// place.
 
 import { shownState } from "../core/workspace.js";
 import { announcer } from "./announcer.js";

@@ -1,5 +1,6 @@
-// The command palette: a field, and what fits its words among places, conversations, capabilities and actions. Conversations that are not on
-// the first page of the list are found by the server, and so are messages and answers, to which it leads.
+// The command palette: a field, and what fits its words among places, conversations, capabilities
+// and actions. Conversations that are not on the first page of the list are found by the server,
+// and so are messages and answers, to which it leads.
 
 import { capabilityList } from "../core/entries.js";
 import { h } from "../core/dom.js";

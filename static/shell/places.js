@@ -1,6 +1,8 @@
-// The places of the page. A new one is a line here and a folder with an `index.js` that exports `mount(host, context)` and `unmount()`, and if
-// it has addresses below its own, `show(parts)`. `keep` leaves it in the page when a person goes elsewhere. One that stands `under` another has no entry of
-// its own in the rail. Those that are `open` are for every user; the others are the owner's.
+// The places of the page. A new one is a line here and a folder with an `index.js` that exports
+// `mount(host, context)` and `unmount()`, and if it has addresses below its own, `show(parts)`.
+// `keep` leaves it in the page when a person goes elsewhere. One that stands `under` another has no
+// entry of its own in the rail. Those that are `open` are for every user; the others are the
+// owner's.
 
 import { askedByCharacters } from "../core/characters.js";
 import { waitingEverywhere } from "../core/workspace.js";

@@ -1,4 +1,5 @@
-// Goes to the place that the address names: loads it, puts it into the page, and takes the last one out.
+// Goes to the place that the address names: loads it, puts it into the page, and takes the last one
+// out.
 
 import { addressOf, parseAddress } from "../core/address.js";
 import { h } from "../core/dom.js";

@@ -1,4 +1,5 @@
-// The keys of the page. None takes a key from a person who writes, but for Escape and those with Ctrl, ⌘ or Alt.
+// The keys of the page. None takes a key from a person who writes, but for Escape and those with
+// Ctrl, ⌘ or Alt.
 
 import { words } from "../core/words.js";
 import { shownState } from "../core/workspace.js";
@@ -46,7 +47,8 @@ export function listenForKeys({ actions, session, announce, inChat, now = () => 
       stop(event);
       return;
     }
-    // As a rule the browser finds; a conversation of which some rows are not in the page looks itself.
+    // As a rule the browser finds; a conversation of which some rows are not in the page looks
+    // itself.
     if (name === "find" && dispatchEvent(new CustomEvent("find-here", { cancelable: true }))) return;
     event.preventDefault();
     if (name === "find") return;

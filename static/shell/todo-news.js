@@ -1,4 +1,5 @@
-// Things that a person should hear of at once, wherever they are: a reminder, and the end of the focus timer.
+// Things that a person should hear of at once, wherever they are: a reminder, and the end of the
+// focus timer.
 
 const KINDS = new Set(["reminder", "timer"]);
 

@@ -1,4 +1,5 @@
-// Lea and Law in every place: their conversations are followed, reminders and the end of the timer are told, and the timer in the dock is pressed.
+// Lea and Law in every place: their conversations are followed, reminders and the end of the timer
+// are told, and the timer in the dock is pressed.
 
 import { todoApi } from "../core/api-todo.js";
 import { conversationsOf } from "../core/characters.js";

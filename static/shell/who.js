@@ -1,4 +1,5 @@
-// The person who looks at this tab: the owner, or another user, for whom there are fewer places. The greeting says it; the tab keeps it over a reload.
+// The person who looks at this tab: the owner, or another user, for whom there are fewer places.
+// The greeting says it; the tab keeps it over a reload.
 
 import { isMember } from "../core/characters.js";
 

@@ -1,4 +1,5 @@
-// Runs before anything is painted, so that the page never shows a look that was not chosen. No module: it must not wait.
+// Runs before anything is painted, so that the page never shows a look that was not chosen. No
+// module: it must not wait.
 {
   try {
     const { theme, text, language } = JSON.parse(localStorage.getItem("level3.settings") ?? "{}") ?? {};

@@ -1,5 +1,5 @@
-// A person says who they are: by name and password, or by a link that lets them choose a password once. The secret of the link stands behind
-// the `#`, which no browser sends.
+// A person says who they are: by name and password, or by a link that lets them choose a password
+// once. The secret of the link stands behind the `#`, which no browser sends.
 
 import { words } from "./words.js";
 

@@ -1,4 +1,5 @@
-// The words of the page on which one signs in. It is shown before anybody is known, so it imports nothing of the other places.
+// The words of the page on which one signs in. It is shown before anybody is known, so it imports
+// nothing of the other places.
 
 const WORDS = {
   en: {

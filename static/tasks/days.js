@@ -1,4 +1,5 @@
-// Days and weeks in the reader's zone. Pure, but for the language that says on which day a week begins.
+// Days and weeks in the reader's zone. Pure, but for the language that says on which day a week
+// begins.
 
 import { locale } from "../core/words.js";
 

@@ -1,4 +1,5 @@
-// Tasks in the order in which they matter: overdue, today, this week, later, without a date, done. Pure.
+// Tasks in the order in which they matter: overdue, today, this week, later, without a date, done.
+// Pure.
 
 import { dayStart, weekOf } from "./days.js";
 

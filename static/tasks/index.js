@@ -1,5 +1,5 @@
-// Tasks: what is to be done and when, as a list or as a week, and what the heartbeat did and does next. They come from the server, and a
-// change is an order of the person that the law looks at like any other.
+// Tasks: to-dos and when, as a list or as a week, and the heartbeat's past and next ones. They come
+// from the server, and a change is an order of the person that the law looks at like any other.
 
 import { addressOf } from "../core/address.js";
 import { withWork } from "../core/api-work.js";

@@ -1,5 +1,5 @@
-// Tasks by keyboard: arrows move among them, with Shift they move the task itself by a day or a week; Space ticks it, Delete deletes it. Enter is the
-// browser's own.
+// Tasks by keyboard: arrows move among them, with Shift they move the task itself by a day or a
+// week; Space ticks it, Delete deletes it. Enter is the browser's own.
 
 import { keyAlong } from "../ui/along.js";
 
@@ -31,7 +31,8 @@ export function target(all, task, go) {
 
 /** Listens on `box`, where the tasks stand: `shown()` are their elements, `move(task, days)` moves one, `tick(task)` ticks one, `remove(task)` deletes one, and `add()` goes to the line that adds. */
 export function listenForKeys(box, { shown, inWeek, move, tick, remove, add, signal }) {
-  // The box and the button of the menu have the browser's own way with Space; on the title it would be a press, once the key is let go.
+  // The box and the button of the menu have the browser's own way with Space; on the title it would
+  // be a press, once the key is let go.
   const isOnTitle = ({ key, target: at }) => key === " " && at.dataset.part === "title";
   box.addEventListener("keyup", (event) => isOnTitle(event) && event.preventDefault());
   box.addEventListener("keydown", (event) => {

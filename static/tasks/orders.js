@@ -1,4 +1,5 @@
-// Changes that a person orders: shown at once as they will be, and taken back with words if they are not carried out.
+// Changes that a person orders: shown at once as they will be, and taken back with words if they
+// are not carried out.
 
 import { carried } from "../core/orders.js";
 import { waiting } from "../core/state-law.js";

@@ -1,4 +1,5 @@
-// One task: ticked by its box, opened by its title, moved by its menu or by keys; and when it is due, kept fresh.
+// One task: ticked by its box, opened by its title, moved by its menu or by keys; and when it is
+// due, kept fresh.
 
 import { h } from "../core/dom.js";
 import { localTime, shortTime, timeOfDay } from "../core/times.js";

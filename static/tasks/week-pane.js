@@ -1,4 +1,5 @@
-// The tasks of a week, day by day; what has no date, and what is overdue from before, stands under it.
+// The tasks of a week, day by day; what has no date, and what is overdue from before, stands under
+// it.
 
 import { h, keyed } from "../core/dom.js";
 import { writer } from "../core/times.js";
@@ -18,7 +19,8 @@ const oneName = writer({ weekday: "short", day: "numeric", month: "long" });
 /** The week: `{ node, show(tasks, now, day) }`; `go(day)` goes to the week of a day by its name, or to this week. */
 export function weekPane(go) {
   const week = weekView(makeTask, said.weekView);
-  // The one day that a narrow window shows, and the week of others: each is hidden by the sheet where the other is meant.
+  // The one day that a narrow window shows, and the week of others: each is hidden by the sheet
+  // where the other is meant.
   const [oneDay, wholeWeek] = ["one-day", "whole-week"].map((name) => h("span", { class: name }));
   const title = h("h2", { "aria-live": "polite" }, oneDay, wholeWeek);
   let at = Date.now();

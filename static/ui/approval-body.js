@@ -1,4 +1,5 @@
-// The body of an approval: everything the decision is about, whole. All of it may come from a model, so all of it is shown exactly.
+// The body of an approval: everything the decision is about, whole. All of it may come from a
+// model, so all of it is shown exactly.
 
 import { h } from "../core/dom.js";
 import { argumentParts, grantMarks } from "../core/format.js";

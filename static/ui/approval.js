@@ -1,5 +1,6 @@
-// An approval: a card that shows everything and asks, and after the decision one line that opens again. Approve works only once all of the
-// card has been in sight and has stood still for a moment, and nothing ever moves the focus to it.
+// An approval: a card that shows everything and asks, and after the decision one line that opens
+// again. Approve works only once all of the card has been in sight and has stood still for a
+// moment, and nothing ever moves the focus to it.
 
 import { addressOf } from "../core/address.js";
 import { h, icon } from "../core/dom.js";

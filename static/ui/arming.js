@@ -1,5 +1,6 @@
-// When a button that allows something may be pressed: not before all that it allows has been in sight, and not in the moment it appears or
-// the window comes to the front, when a click may have been meant for something else. No DOM here.
+// When a button that allows something may be pressed: not before all that it allows has been in
+// sight, and not in the moment it appears or the window comes to the front, when a click may have
+// been meant for something else. No DOM here.
 
 /** How long everything has to be in sight before the button works, in milliseconds. */
 export const ARM_MS = 700;

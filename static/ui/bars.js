@@ -1,4 +1,5 @@
-// Bars: a part of a whole, drawn. The numbers stand beside them in words, so that nothing is told by length or colour alone.
+// Bars: a part of a whole, drawn. The numbers stand beside them in words, so that nothing is told
+// by length or colour alone.
 
 import { h } from "../core/dom.js";
 

@@ -1,4 +1,5 @@
-// A chart of rows: a line for dates, bars for labels. The library comes with the first one. The table stays: a chart is read beside it.
+// A chart of rows: a line for dates, bars for labels. The library comes with the first one. The
+// table stays: a chart is read beside it.
 
 import { h } from "../core/dom.js";
 import { styles } from "../core/styles.js";

@@ -1,5 +1,6 @@
-// The details of a call, a version or a task: beside the place where there is room, else over it, and on a phone in its stead. There is one
-// pane: what is opened next takes the place of what is shown.
+// The details of a call, a version or a task: beside the place where there is room, else over it,
+// and on a phone in its stead. There is one pane: what is opened next takes the place of what is
+// shown.
 
 import { h } from "../core/dom.js";
 import { styles } from "../core/styles.js";
@@ -31,11 +32,13 @@ export function openDetails({ title, body, from = document.activeElement }) {
   pane = { node, back, gone };
   const beside = matchMedia(BESIDE);
   beside.addEventListener("change", () => show(node, beside.matches), { signal });
-  // Over the place it closes if a person presses beside it. Between pressing and letting go the pointer may move.
+  // Over the place it closes if a person presses beside it. Between pressing and letting go the
+  // pointer may move.
   let outside = false;
   node.addEventListener("pointerdown", (event) => (outside = event.target === node));
   node.addEventListener("click", (event) => event.target === node && outside && !beside.matches && closeDetails());
-  // The browser closes it by itself when a phone goes back. One that is shown again in the other way is open by now.
+  // The browser closes it by itself when a phone goes back. One that is shown again in the other
+  // way is open by now.
   node.addEventListener("close", () => !node.open && pane?.node === node && closeDetails());
   document.addEventListener("keydown", escape, { signal });
   // It belongs to what was shown; one that an address asked for is opened with that address.

@@ -1,4 +1,5 @@
-// Text from outside, shown exactly: nothing formatted, nothing cut, and what cannot be seen written out. For what a person approves.
+// Text from outside, shown exactly: nothing formatted, nothing cut, and what cannot be seen written
+// out. For what a person approves.
 
 import { codeBlock, codeStyles } from "./code.js";
 import { h } from "../core/dom.js";

@@ -1,4 +1,5 @@
-// A form made from a JSON Schema: a field for each argument, JSON only for what is deeper than a list.
+// A form made from a JSON Schema: a field for each argument, JSON only for what is deeper than a
+// list.
 
 import { h } from "../core/dom.js";
 import { words, wordsOf } from "../core/words.js";

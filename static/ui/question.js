@@ -1,5 +1,6 @@
-// A question of Lea or Law before something is made or deleted: a bubble with Yes and No, and after the decision the same with the answer. As
-// with any approval, Yes works only once the question has been in sight for a moment, and nothing moves the focus to it.
+// A question of Lea or Law before something is made or deleted: a bubble with Yes and No, and after
+// the decision the same with the answer. As with any approval, Yes works only once the question has
+// been in sight for a moment, and nothing moves the focus to it.
 
 import { h } from "../core/dom.js";
 import { serverNow } from "../core/server-clock.js";

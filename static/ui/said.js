@@ -1,4 +1,5 @@
-// A sentence of the server for a person. It writes names between backticks; here they are set as code.
+// A sentence of the server for a person. It writes names between backticks; here they are set as
+// code.
 
 import { h } from "../core/dom.js";
 import { exactNodes } from "./exact.js";

@@ -1,4 +1,5 @@
-// Rows of a query in words: what kind each column is, how a cell reads, how columns sort, and the rows as CSV and Markdown. Pure.
+// Rows of a query in words: what kind each column is, how a cell reads, how columns sort, and the
+// rows as CSV and Markdown. Pure.
 
 import { shortDay, shortTime } from "../core/times.js";
 import { locale } from "../core/words.js";

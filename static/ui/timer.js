@@ -1,5 +1,5 @@
-// The focus timer while it runs or stands still: a clock, the task, and what can be done with it. Between two changes the server says nothing;
-// the clock counts by itself.
+// The focus timer while it runs or stands still: a clock, the task, and what can be done with it.
+// Between two changes the server says nothing; the clock counts by itself.
 
 import { clockOf, leftOf } from "../core/countdown.js";
 import { h } from "../core/dom.js";

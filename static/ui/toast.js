@@ -1,4 +1,5 @@
-// A line that says what was done, with a way back. It leaves by itself, but not while it is looked at.
+// A line that says what was done, with a way back. It leaves by itself, but not while it is looked
+// at.
 
 import { h } from "../core/dom.js";
 

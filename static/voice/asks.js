@@ -1,4 +1,5 @@
-// Questions before a call: where the sound goes, whether to take a call over, and what a tier without voice means.
+// Questions before a call: where the sound goes, whether to take a call over, and what a tier
+// without voice means.
 
 import { addressOf } from "../core/address.js";
 import { h } from "../core/dom.js";

@@ -1,4 +1,5 @@
-// A call with Law, above all places: the call at the server, the voice, and the conversation in which everything is said. No DOM.
+// A call with Law, above all places: the call at the server, the voice, and the conversation in
+// which everything is said. No DOM.
 
 import { isBusy } from "../core/state.js";
 import { waiting } from "../core/state-law.js";

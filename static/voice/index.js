@@ -1,4 +1,5 @@
-// Calls with Law, one in a tab. They live above the places: a place shows the call while it is open, and else a line above the dock does.
+// Calls with Law, one in a tab. They live above the places: a place shows the call while it is
+// open, and else a line above the dock does.
 
 import { callAddress, speechApi, voiceApi } from "../core/api-voice.js";
 import { addressOf } from "../core/address.js";

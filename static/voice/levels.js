@@ -1,4 +1,5 @@
-// The end of an utterance by its level: what is loud enough for long enough is speech, and half a second of quiet ends it. Pure.
+// The end of an utterance by its level: what is loud enough for long enough is speech, and half a
+// second of quiet ends it. Pure.
 
 /** A person who begins to speak is heard after so long; less is a click or a knock. */
 const BEGINS_MS = 120;

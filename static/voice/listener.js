@@ -1,4 +1,5 @@
-// Ears of one's own: the microphone, cut into utterances by their level, which a speech server turns into words.
+// Ears of one's own: the microphone, cut into utterances by their level, which a speech server
+// turns into words.
 
 import { createUtterances } from "./levels.js";
 import { openMicrophone, RATE } from "./microphone.js";

@@ -1,4 +1,5 @@
-// The microphone as frames of samples, 16,000 a second, without the page's own voice as far as the browser can take that out.
+// The microphone as frames of samples, 16,000 a second, without the page's own voice as far as the
+// browser can take that out.
 
 import { createResampler } from "./wav.js";
 

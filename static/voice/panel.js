@@ -1,4 +1,5 @@
-// The call in Law's place: who speaks, what is heard and said, where the sound goes, and the buttons.
+// The call in Law's place: who speaks, what is heard and said, where the sound goes, and the
+// buttons.
 
 import { h } from "../core/dom.js";
 import { button } from "../ui/button.js";

@@ -1,4 +1,5 @@
-// A mouth of one's own: a speech server says each sentence, and the page plays it while the next one is on its way.
+// A mouth of one's own: a speech server says each sentence, and the page plays it while the next
+// one is on its way.
 
 const readingTime = (text) => 600 + text.length * 40;
 

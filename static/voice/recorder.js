@@ -1,4 +1,5 @@
-// Runs on the browser's thread for sound: hands each piece of what the microphone hears to the page, in frames of 20 ms.
+// Runs on the browser's thread for sound: hands each piece of what the microphone hears to the
+// page, in frames of 20 ms.
 
 class Recorder extends AudioWorkletProcessor {
   constructor() {

@@ -1,4 +1,5 @@
-// The one interface of a voice: a session of ears and mouth, whichever adapter they are. It carries words and runs nothing.
+// The one interface of a voice: a session of ears and mouth, whichever adapter they are. It carries
+// words and runs nothing.
 
 import { createEars, recognition, whereSoundGoes } from "./browser.js";
 import { createListener } from "./listener.js";

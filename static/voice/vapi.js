@@ -1,5 +1,5 @@
-// A voice of Vapi's: the page joins a room, sends the sound of the microphone there and plays what comes back. Words go between Vapi and the
-// server; the page is told of them and says none.
+// A voice of Vapi's: the page joins a room, sends the sound of the microphone there and plays what
+// comes back. Words go between Vapi and the server; the page is told of them and says none.
 
 /** The message by which a page says that it can play, and the one by which Vapi says that it hears. */
 const PLAYABLE = "playable";

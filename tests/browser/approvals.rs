@@ -78,7 +78,8 @@ async fn what_waits_survives_a_reload_a_restart_and_stray_keys_and_a_word_decide
     app.restart().await;
     page.find("[data-testid=connection][data-state=connected]").await;
     page.read_approval().await;
-    // Enter and Space where the focus is: in the message field, and after a click on the header's button on the card's heading.
+    // Enter and Space where the focus is: in the message field, and after a click on the header's
+    // button on the card's heading.
     page.find("[data-testid=composer]").await.send_keys("\u{e007} ").await.unwrap();
     page.click("[data-testid=waits]").await;
     // Not a button: the code that goes there comes when it is pressed.

@@ -1,5 +1,6 @@
-//! Calls with Law at their edges: a page that dies, a server that is killed, the end of the minutes, a second tab, a person who falls into Law's
-//! word, and each state by axe-core and the keyboard.
+//! Calls with Law at their edges: a page that dies, a server that is killed, the end of the
+//! minutes, a second tab, a person who falls into Law's word, and each state by axe-core and the
+//! keyboard.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,4 +1,5 @@
-//! A secret from the page to the peer it is for, and nowhere else: searched for in everything the server keeps, says and is sent.
+//! A secret from the page to the peer it is for, and nowhere else: searched for in everything the
+//! server keeps, says and is sent.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,7 +16,8 @@ use crate::support::{Client, ModelServer, Peer, Server, asks_for, results};
 
 /// Its special characters make every way of writing it another text.
 const CANARY: &str = "canary-9f2C41d7E8b6/+=&\"q~8B60e3a5C914";
-/// Said in the chat and in what the model writes, so that a search which finds nothing is seen to have looked.
+/// Said in the chat and in what the model writes, so that a search which finds nothing is seen to
+/// have looked.
 const CONTROL: &str = "pomegranate";
 
 const UNFOLD: &str = "document.querySelectorAll('details').forEach(e => e.open = true)";
@@ -137,7 +139,8 @@ fn was_used_and_sent(told: &[(bool, String)], peer: &Peer) {
     let arrived = peer.arrived();
     assert_eq!(arrived.len(), 5, "{arrived:#?}");
     assert_eq!(arrived[0].header("authorization"), Some(format!("Bearer {CANARY}").as_str()));
-    // The other ways of writing it left the house as well, so the search for them looks for something that there was.
+    // The other ways of writing it left the house as well, so the search for them looks for
+    // something that there was.
     let basic = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, format!("user:{CANARY}"));
     assert_eq!(arrived[1].header("authorization"), Some(format!("Basic {basic}").as_str()));
     let pair = |text: &str| url::form_urlencoded::parse(text.as_bytes()).next().unwrap().1.into_owned();

@@ -89,7 +89,8 @@ impl Page {
         Some(Self { client, _driver: driver, _profile: profile })
     }
 
-    /// Goes to a place of the page: `chat`, `assistant`, `tasks`, `capabilities`, `activity` or `settings`.
+    /// Goes to a place of the page: `chat`, `assistant`, `tasks`, `capabilities`, `activity` or
+    /// `settings`.
     pub async fn go(&self, place: &str) {
         self.click(&format!("[data-testid=place-{place}]")).await;
         self.find(&format!("[data-testid=place-{place}][aria-current]")).await;
@@ -148,11 +149,13 @@ impl Page {
         self.find(css).await.click().await.unwrap();
     }
 
-    /// Reads the approval that waits as a person does: from its beginning, all that is folded opened, to its end; until Approve works.
+    /// Reads the approval that waits as a person does: from its beginning, all that is folded
+    /// opened, to its end; until Approve works.
     pub async fn read_approval(&self) {
         self.find(PENDING).await;
         self.run(&format!("document.querySelector('{PENDING}').scrollIntoView()")).await;
-        // After a reload the window has no focus. The click that brings it to the front counts for nothing else.
+        // After a reload the window has no focus. The click that brings it to the front counts for
+        // nothing else.
         self.click(&format!("{PENDING} h2")).await;
         self.find(&format!("{PENDING}:not([data-armed=unread])")).await;
         self.run(&format!("document.querySelectorAll('{PENDING} [data-testid=fold-open]').forEach(fold => fold.click())")).await;
@@ -175,7 +178,8 @@ impl Page {
         }
     }
 
-    /// Opens the page of a server in one more tab and shows that; gives both tabs, the first one first.
+    /// Opens the page of a server in one more tab and shows that; gives both tabs, the first one
+    /// first.
     pub async fn second(&self, address: SocketAddr) -> [WindowHandle; 2] {
         let first = self.client.window().await.unwrap();
         let second = self.client.new_window(true).await.unwrap().handle;
@@ -190,12 +194,14 @@ impl Page {
         self.client.switch_to_window(tab.clone()).await.unwrap();
     }
 
-    /// Closes the tab that is shown, as a person does: its page may say goodbye. Another one has to be shown then.
+    /// Closes the tab that is shown, as a person does: its page may say goodbye. Another one has to
+    /// be shown then.
     pub async fn close_tab(&self) {
         self.client.close_window().await.unwrap();
     }
 
-    /// Kills the process of the tab that is shown: its page says nothing any more. The driver ends the browser then.
+    /// Kills the process of the tab that is shown: its page says nothing any more. The driver ends
+    /// the browser then.
     pub async fn crash(self) {
         self.client.goto("chrome://crash").await.expect_err("the tab is gone");
         self.client.close().await.ok();

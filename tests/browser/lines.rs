@@ -21,7 +21,8 @@ use crate::support::{Server, reserved_port};
 const WRITING: &str = "[data-testid=message-assistant][data-streaming=true]";
 const WRITTEN: &str = "[data-testid=message-assistant][data-final=true]";
 
-/// A model that begins its first answer and never ends it; each later one is whole. Gives its address, and how often it was asked.
+/// A model that begins its first answer and never ends it; each later one is whole. Gives its
+/// address, and how often it was asked.
 async fn halting() -> (SocketAddr, Arc<AtomicUsize>) {
     let asked = Arc::new(AtomicUsize::new(0));
     let router = axum::Router::new()

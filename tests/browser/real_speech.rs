@@ -1,5 +1,6 @@
-//! Real speech without a cloud: espeak-ng is the person's mouth at Chromium's fake microphone and Law's, and Moonshine hears both. Skipped, loudly,
-//! if they are not installed; never under CI on a machine for which there is a package.
+//! Real speech without a cloud: espeak-ng is the person's mouth at Chromium's fake microphone and
+//! Law's, and Moonshine hears both. Skipped, loudly, if they are not installed; never under CI on a
+//! machine for which there is a package.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -47,7 +48,8 @@ impl SpeechPeer {
     }
 }
 
-/// The mouth of a person at a microphone: each time it is opened it plays the file from its beginning, once.
+/// The mouth of a person at a microphone: each time it is opened it plays the file from its
+/// beginning, once.
 struct Mouth {
     folder: TempDir,
 }

@@ -1,4 +1,5 @@
-//! Relay's place in the page: a conversation that waits for a person is seen, taken over, answered from the test phone, and ends.
+//! Relay's place in the page: a conversation that waits for a person is seen, taken over, answered
+//! from the test phone, and ends.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! Looks for a value, in every form it is commonly written in, in everything a server keeps and says.
+//! Looks for a value, in every form it is commonly written in, in everything a server keeps and
+//! says.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -22,7 +23,8 @@ impl Seen {
         self.places.push((place.into(), bytes.into()));
     }
 
-    /// Every column of every table and view of every database that somebody works in, and what the other connections were asked last.
+    /// Every column of every table and view of every database that somebody works in, and what the
+    /// other connections were asked last.
     pub async fn add_databases(&mut self, data: &Path) {
         let mut first = administrator(data, "postgres").connect().await.unwrap();
         let databases = query_scalar("SELECT datname::text FROM pg_database WHERE datallowconn");
@@ -35,7 +37,8 @@ impl Seen {
         self.add("database: last statements", asked.join("\n"));
     }
 
-    /// Every column of every table and view of one database, as text; bytes as they are, and as hex.
+    /// Every column of every table and view of one database, as text; bytes as they are, and as
+    /// hex.
     pub async fn add_database(&mut self, database: &str, connection: &mut PgConnection) {
         let columns: Vec<(String, String, String, bool)> = query_as(
             "SELECT n.nspname::text, c.relname::text, a.attname::text, a.atttypid = 'bytea'::regtype
@@ -74,7 +77,8 @@ impl Seen {
         }
     }
 
-    /// The places, among those whose name begins so, that hold one of these, whatever the case of its letters.
+    /// The places, among those whose name begins so, that hold one of these, whatever the case of
+    /// its letters.
     pub fn holding<'a>(&'a self, forms: &BTreeSet<String>, beginning: &str) -> Vec<&'a str> {
         let finder = AhoCorasick::builder().ascii_case_insensitive(true).build(forms).unwrap();
         let places = self.places.iter().filter(|(place, bytes)| place.starts_with(beginning) && finder.is_match(bytes));
@@ -95,8 +99,8 @@ impl Seen {
     }
 }
 
-/// The forms of a value, and of each half of it, so that a value which is hidden only in part is found as well. Letters of either case
-/// count as the same in the search.
+/// The forms of a value, and of each half of it, so that a value which is hidden only in part is
+/// found as well. Letters of either case count as the same in the search.
 pub fn forms(value: &str) -> BTreeSet<String> {
     let (first, second) = value.split_at(value.len() / 2);
     let mut forms = BTreeSet::new();
@@ -117,7 +121,8 @@ pub fn forms(value: &str) -> BTreeSet<String> {
     forms
 }
 
-/// The characters of base64 that this text decides alone, at each of the three places it can have in a group.
+/// The characters of base64 that this text decides alone, at each of the three places it can have
+/// in a group.
 fn base64(part: &str) -> Vec<String> {
     let mut pieces = Vec::new();
     for before in 0..3 {

@@ -1,5 +1,6 @@
-//! A call by speech servers of one's own: Chromium's fake microphone plays a file, the page cuts it into utterances, and what the servers say is
-//! played. No recogniser and no voice of the browser is used.
+//! A call by speech servers of one's own: Chromium's fake microphone plays a file, the page cuts it
+//! into utterances, and what the servers say is played. No recogniser and no voice of the browser
+//! is used.
 
 use std::io::Write;
 
@@ -25,7 +26,8 @@ fn wav(rate: u32, samples: &[i16]) -> Vec<u8> {
     bytes
 }
 
-/// Somebody who speaks for a second in every six: a voice of many tones that swells and fades as syllables do, so that nothing takes it for noise.
+/// Somebody who speaks for a second in every six: a voice of many tones that swells and fades as
+/// syllables do, so that nothing takes it for noise.
 fn speaker() -> NamedTempFile {
     const RATE: u32 = 48_000;
     let sample = |at: u32| {

@@ -1,4 +1,5 @@
-//! Lea in a real browser on the real server: alone without a login, and two people who see nothing of each other.
+//! Lea in a real browser on the real server: alone without a login, and two people who see nothing
+//! of each other.
 
 use crate::driver::Page;
 use crate::support::TestApp;

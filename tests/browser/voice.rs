@@ -1,12 +1,13 @@
-//! A call with Law in a real browser on the real server. The recogniser and the voice are put in: the test is the person's mouth and ears.
+//! A call with Law in a real browser on the real server. The recogniser and the voice are put in:
+//! the test is the person's mouth and ears.
 
 use serde_json::json;
 
 use crate::driver::Page;
 use crate::support::TestApp;
 
-/// Ears that hear what `hear` is given, a voice that says each sentence in a moment and notes it in `spoken`, and a microphone that is allowed.
-/// While `holds` is true the ears are not ready.
+/// Ears that hear what `hear` is given, a voice that says each sentence in a moment and notes it in
+/// `spoken`, and a microphone that is allowed. While `holds` is true the ears are not ready.
 pub const PUT_IN: &str = "
     window.ears = [];
     window.spoken = [];

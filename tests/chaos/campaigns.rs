@@ -1,5 +1,5 @@
-//! kill -9 while campaigns work: each effect is there once, and each task was done once. The recovery from one death is the victim of the
-//! next. Deaths over a touch of a page are in `pages`.
+//! kill -9 while campaigns work: each effect is there once, and each task was done once. The
+//! recovery from one death is the victim of the next. Deaths over a touch of a page are in `pages`.
 
 use std::cell::RefCell;
 use std::os::unix::process::ExitStatusExt;
@@ -27,7 +27,8 @@ fn tasks() -> Value {
     json!([note("one"), note("two")])
 }
 
-/// The model's answer in a campaign's conversation, by what the snapshot shows alone. `None` if it is asked elsewhere.
+/// The model's answer in a campaign's conversation, by what the snapshot shows alone. `None` if it
+/// is asked elsewhere.
 pub fn answer(messages: &[Value]) -> Option<Value> {
     if messages.iter().any(|message| message["content"] == "Answer with the word: ready") {
         return Some(json!({"role": "assistant", "content": "ready"}));

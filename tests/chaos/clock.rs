@@ -1,5 +1,6 @@
-//! The clock jumps while turns run: a day ahead, and an hour back. A real process has the machine's clock, which is not ours to turn, so
-//! this is told inside the test, with the server whole and a clock turned by hand.
+//! The clock jumps while turns run: a day ahead, and an hour back. A real process has the machine's
+//! clock, which is not ours to turn, so this is told inside the test, with the server whole and a
+//! clock turned by hand.
 
 use level3::domain::{Budget, Budgets, Mode};
 use serde_json::json;
@@ -28,8 +29,8 @@ async fn a_clock_that_jumps_ahead_and_back_in_a_turn_runs_nothing_twice() {
     let asked = app.script.requests().len();
     client.say("write").await;
     app.script.asked(asked + 1).await;
-    // A day at once: the lease is long over, and the task falls due; its turn queues behind. The turn is in hand here, so it is not taken up
-    // again, and the late answer counts.
+    // A day at once: the lease is long over, and the task falls due; its turn queues behind. The
+    // turn is in hand here, so it is not taken up again, and the late answer counts.
     app.advance(24 * 3600);
     app.advance(-3600);
     late.notify_one();

@@ -21,7 +21,8 @@ pub struct Table {
     pub lost: i64,
     pub repeated: i64,
     pub unknown: i64,
-    /// From the start of a process to the first turn that was taken up again, in milliseconds, in order.
+    /// From the start of a process to the first turn that was taken up again, in milliseconds, in
+    /// order.
     pub recoveries: Vec<i64>,
     /// Everything that should not be.
     pub wrong: Vec<String>,
@@ -55,7 +56,8 @@ impl fmt::Display for Table {
     }
 }
 
-/// Counts of things that must not be there, each by a query that gives one number and what it means.
+/// Counts of things that must not be there, each by a query that gives one number and what it
+/// means.
 const NEVER: [(&str, &str); 13] = [
     ("turns that are not over", "SELECT count(*) FROM turns WHERE state IN ('queued', 'running')"),
     ("turns that failed", "SELECT count(*) FROM turns WHERE state IN ('failed', 'aborted')"),
@@ -117,8 +119,8 @@ const NEVER: [(&str, &str); 13] = [
     ),
 ];
 
-/// Effects of class T: each done call, or operation, once; no other. `(what, done, there)`: how often an effect was recorded as done, and
-/// how often it is there, by its id.
+/// Effects of class T: each done call, or operation, once; no other. `(what, done, there)`: how
+/// often an effect was recorded as done, and how often it is there, by its id.
 const TRANSACTIONAL: [(&str, &str, &str); 3] = [
     (
         "execute_sql",
@@ -263,7 +265,8 @@ async fn clients(table: &mut Table, rig: &Rig, behind: &mut PgConnection) {
     }
 }
 
-/// For every start, how long it took until a turn that had been interrupted was taken up again; sorted.
+/// For every start, how long it took until a turn that had been interrupted was taken up again;
+/// sorted.
 async fn recoveries(starts: &[DateTime<Utc>], behind: &mut PgConnection) -> Vec<i64> {
     let again: Vec<DateTime<Utc>> = sqlx::query_scalar(
         "SELECT created_at FROM events WHERE kind = 'turn_started' AND (payload ->> 'fence')::bigint > 1 ORDER BY 1",

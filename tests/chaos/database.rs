@@ -112,7 +112,8 @@ async fn a_database_that_restarts_stalls_and_cuts_connections_costs_time_and_not
     rig.answers(5).await;
     rig.finish().await;
     let table = count(&rig).await;
-    // Its recoveries are those of the database: from when it answered again to the first interrupted turn at work again.
+    // Its recoveries are those of the database: from when it answered again to the first
+    // interrupted turn at work again.
     crate::tell(&format!("a tormented database; first answer after its restarts: {restarts:?} ms\n{table}"));
     table.check();
     let longest = table.recoveries.last().copied().unwrap_or(0);

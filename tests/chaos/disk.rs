@@ -1,4 +1,5 @@
-//! A full disk: the data folder, with the embedded Postgres, lies on a small file system of its own, which is filled while turns run.
+//! A full disk: the data folder, with the embedded Postgres, lies on a small file system of its
+//! own, which is filled while turns run.
 
 use std::ffi::CString;
 use std::fs::File;

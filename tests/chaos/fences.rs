@@ -1,5 +1,5 @@
-//! Two servers on one database. One is frozen in the middle of a turn past its lease; the other takes the turn up; the first wakes and
-//! goes on with what it was doing. Fencing must refuse it.
+//! Two servers on one database. One is frozen in the middle of a turn past its lease; the other
+//! takes the turn up; the first wakes and goes on with what it was doing. Fencing must refuse it.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -49,7 +49,8 @@ async fn a_server_that_was_frozen_past_its_lease_can_write_nothing_any_more() {
         let holding = tokio::task::spawn_blocking(move || File::options().write(true).open(pipe).unwrap()).await.unwrap();
         rig.process().signal(libc::SIGSTOP);
         let mut frozen = rig.process.take().unwrap();
-        // The seconds until the other one takes it for dead are not waited for, see `servers` for those: its turn is taken from it.
+        // The seconds until the other one takes it for dead are not waited for, see `servers` for
+        // those: its turn is taken from it.
         let taken = sqlx::query("UPDATE turns SET lease_owner = NULL WHERE state = 'running'");
         assert_eq!(taken.execute(&mut rig.behind().await).await.unwrap().rows_affected(), 1, "{point}");
 

@@ -26,7 +26,8 @@ const CHECKED: u64 = 60;
 #[expect(clippy::disallowed_methods, reason = "the instant of a kill is the experiment")]
 async fn random_kills(mut rig: Rig, kills: u64) {
     let mut dice = Dice::of_this_run();
-    // In milliseconds from when it is ready. A long run leaves more time, so that more is under way.
+    // In milliseconds from when it is ready. A long run leaves more time, so that more is under
+    // way.
     let work = if number("CHAOS_KILLS", 60) > 60 { 600 } else { 250 };
     assert!(rig.start(&[]).await, "{}", rig.process().log());
     rig.set_up().await;

@@ -1,7 +1,9 @@
-//! Faults done to the real program, and what came of them, counted: nothing lost, nothing repeated, every uncertain effect shown.
+//! Faults done to the real program, and what came of them, counted: nothing lost, nothing repeated,
+//! every uncertain effect shown.
 //!
-//! The short run is what `cargo test` does. `just chaos` makes the long one; `CHAOS_KILLS` (60), `CHAOS_POINTS` (1: how often each
-//! failpoint is tried) and `CHAOS_SEED` (1) say how much. The random instants come from the seed; what they meet does not.
+//! The short run is what `cargo test` does. `just chaos` makes the long one; `CHAOS_KILLS` (60),
+//! `CHAOS_POINTS` (1: how often each failpoint is tried) and `CHAOS_SEED` (1) say how much. The
+//! random instants come from the seed; what they meet does not.
 
 #![allow(clippy::disallowed_methods, reason = "tests read the environment and the time themselves")]
 
@@ -28,7 +30,8 @@ mod watcher;
 
 use std::io::Write;
 
-/// Tells what came of a run, past the test runner, which keeps the words of what succeeds to itself.
+/// Tells what came of a run, past the test runner, which keeps the words of what succeeds to
+/// itself.
 fn tell(what: &str) {
     let _ = writeln!(std::io::stdout().lock(), "\n{what}");
 }

@@ -1,5 +1,5 @@
-//! kill -9 over a touch of a page, with several campaigns in one Chromium: `unknown` is shown, nothing is repeated by itself, and the site counts one
-//! message for each that was approved.
+//! kill -9 over a touch of a page, with several campaigns in one Chromium: `unknown` is shown,
+//! nothing is repeated by itself, and the site counts one message for each that was approved.
 
 use std::os::unix::process::ExitStatusExt;
 
@@ -23,11 +23,13 @@ mod site;
 const DEATHS: [&str; 2] = ["after-intent", "after-send"];
 /// The touch to die over: the page is opened, the message typed, and sent by a click.
 const THE_CLICK: u32 = 3;
-/// How often each place is tried for each of `CHAOS_POINTS`, with a campaign of its own; the tabs of all of them stay in one Chromium.
+/// How often each place is tried for each of `CHAOS_POINTS`, with a campaign of its own; the tabs
+/// of all of them stay in one Chromium.
 const ROUNDS: u64 = 3;
 const MOST_ROUNDS: u64 = 30;
 
-/// The model's answer in such a campaign, by what the snapshot shows alone. `None` if it is asked elsewhere.
+/// The model's answer in such a campaign, by what the snapshot shows alone. `None` if it is asked
+/// elsewhere.
 pub fn answer(messages: &[Value]) -> Option<Value> {
     let shown =
         messages.iter().filter_map(|message| message["content"].as_str()).find(|content| content.starts_with("# Campaign "))?;
@@ -54,7 +56,8 @@ async fn order(person: &Person<'_>, site: &Site, number: usize) {
     }
 }
 
-/// Is there for all that are open; gives how many those are, and the approvals that wait. `None` if the server is gone.
+/// Is there for all that are open; gives how many those are, and the approvals that wait. `None` if
+/// the server is gone.
 async fn look(person: &Person<'_>) -> Option<(usize, Vec<Value>)> {
     let listed = person.ask(Method::GET, "/campaigns", None).await?;
     let open: Vec<_> =

@@ -1,5 +1,6 @@
-//! A peer outside the house. It writes each effect to the disk before it answers, so what it did is known whatever dies when. `/keyed/…`
-//! honours `Idempotency-Key`: the same key again is the same effect. `/plain/…` does not: whatever arrives is an effect.
+//! A peer outside the house. It writes each effect to the disk before it answers, so what it did is
+//! known whatever dies when. `/keyed/…` honours `Idempotency-Key`: the same key again is the same
+//! effect. `/plain/…` does not: whatever arrives is an effect.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;

@@ -1,4 +1,5 @@
-//! The process dies at each named point, and is started again with the next one armed: the recovery from one is a victim of the other.
+//! The process dies at each named point, and is started again with the next one armed: the recovery
+//! from one is a victim of the other.
 
 use std::os::unix::process::ExitStatusExt;
 
@@ -108,8 +109,9 @@ async fn a_first_start_that_dies_anywhere_is_made_good_by_the_next() {
 
 #[test]
 fn every_point_there_is_is_tried() {
-    // The first two by a story above; the third by one in tests/it/steering.rs, since no client of the rig speaks into a turn; the last two
-    // by stories in tests/it/todo, since nobody talks with Lea here.
+    // The first two by a story above; the third by one in tests/it/steering.rs, since no client of
+    // the rig speaks into a turn; the last two by stories in tests/it/todo, since nobody talks with
+    // Lea here.
     let others = ["mid-initdb", "mid-migration", "after-steer", "after-breakdown", "mid-reminder"];
     for (name, _) in POINTS {
         let deaths = DEATHS.iter().chain(&crate::relay::DEATHS).map(|(point, ..)| *point);

@@ -1,5 +1,5 @@
-//! kill -9 while messages of a contact come in and ours go out: none that was accepted is lost, the loopback peer gets none twice, and each of which nobody
-//! knows is shown as `unknown`.
+//! kill -9 while messages of a contact come in and ours go out: none that was accepted is lost, the
+//! loopback peer gets none twice, and each of which nobody knows is shown as `unknown`.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
@@ -14,7 +14,8 @@ use crate::number;
 use crate::rig::Rig;
 use crate::support::api::{ask_at, client};
 
-/// The place to die at, the hit, and what brings a server there: an order, or a contact's words and the answer to them.
+/// The place to die at, the hit, and what brings a server there: an order, or a contact's words and
+/// the answer to them.
 pub const DEATHS: [(&str, u32, &str); 15] = [
     ("after-accept", 1, "order"),
     ("mid-incoming", 1, "reply"),
@@ -37,7 +38,8 @@ const ANNA: &str = "+491701234567";
 const PACE: &str = r#"{"contact_gap_seconds": 0, "contact_per_10_minutes": 9999, "channel_per_minute": 9999, "channel_per_day": 99999,
     "first_contacts_per_day": 9999, "quiet_from": "08:00", "quiet_until": "08:00", "i_know": true}"#;
 
-/// The model's answer in a contact's conversation: it answers each line of the contact's that has no answer yet. `None` if it is asked elsewhere.
+/// The model's answer in a contact's conversation: it answers each line of the contact's that has
+/// no answer yet. `None` if it is asked elsewhere.
 pub fn answer(messages: &[Value]) -> Option<Value> {
     let mut shown = messages.iter().filter_map(|message| message["content"].as_str());
     let transcript = shown.rfind(|content| content.starts_with("The transcript, a JSON object a line"))?;
@@ -62,7 +64,8 @@ pub fn answer(messages: &[Value]) -> Option<Value> {
     })
 }
 
-/// Asks again and again until the server has it: so does a channel that was not told that we have a message, and an orderer with a key.
+/// Asks again and again until the server has it: so does a channel that was not told that we have a
+/// message, and an orderer with a key.
 fn insists(rig: &Rig, path: String, body: Value) -> JoinHandle<Value> {
     let mut address = rig.address.subscribe();
     tokio::spawn(async move {
@@ -190,7 +193,8 @@ async fn judge(rig: &Rig, orders: i64, replies: i64) -> i64 {
     counts(rig, "SELECT count(*) FROM relay_messages WHERE state = 'unknown'").await
 }
 
-/// Each unknown message is so in the interface that the page reads, and in what the command line prints.
+/// Each unknown message is so in the interface that the page reads, and in what the command line
+/// prints.
 async fn shown_unknown(rig: &Rig, unknown: i64) {
     let address = rig.address.borrow().unwrap();
     let (_, listed) = ask_at(&format!("http://{address}/api/relay/unknown"), Method::GET, None).await;

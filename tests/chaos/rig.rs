@@ -1,4 +1,5 @@
-//! The house the faults are done to: the real program, its database, a peer, a scripted model, and clients in many conversations.
+//! The house the faults are done to: the real program, its database, a peer, a scripted model, and
+//! clients in many conversations.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -152,7 +153,8 @@ impl Rig {
 
     /// Makes the tables and the capability with an effect of every class; approves it.
     pub async fn set_up(&mut self) {
-        // Due tasks are a fault among others here, and a long run has more of them than people let tasks begin turns in an hour.
+        // Due tasks are a fault among others here, and a long run has more of them than people let
+        // tasks begin turns in an hour.
         let url = format!("http://{}/api/policy/builder", self.address.borrow().expect("a server runs"));
         let (status, told) = ask_at(&url, Method::PUT, Some(json!({"budgets": {"tasks": {"turns_per_hour": null}}}))).await;
         assert_eq!(status, 200, "{told}");
@@ -199,7 +201,8 @@ impl Rig {
         }
     }
 
-    /// Clients that keep working in `count` conversations at once; every third vanishes again and again.
+    /// Clients that keep working in `count` conversations at once; every third vanishes again and
+    /// again.
     pub async fn work_in(&mut self, count: usize) {
         for number in 0..count {
             let watcher = self.watcher(number % 3 == 2).await;
@@ -269,9 +272,11 @@ impl Rig {
         }
     }
 
-    /// Completes when no turn is queued or running, those of due tasks too, which no client waits for.
+    /// Completes when no turn is queued or running, those of due tasks too, which no client waits
+    /// for.
     pub async fn settle(&mut self) {
-        // The heartbeat of every task that is due is a turn by then, because the server stops only after it.
+        // The heartbeat of every task that is due is a turn by then, because the server stops only
+        // after it.
         let mut watcher = self.watcher(false).await;
         loop {
             let open: i64 = sqlx::query_scalar(
@@ -354,7 +359,8 @@ impl Rig {
     pub async fn replays(&self) {
         let checked = async {
             loop {
-                // A connection that a fault has cut is noticed by whoever uses it next, and told as 503.
+                // A connection that a fault has cut is noticed by whoever uses it next, and told
+                // as 503.
                 let (status, found) = self.api(Method::GET, "replay/check").await;
                 if status != 503 {
                     return (status, found);

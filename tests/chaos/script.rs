@@ -65,7 +65,8 @@ fn asks<'a>(calls: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
     json!({"role": "assistant", "content": "Let me see.", "tool_calls": calls})
 }
 
-/// A capability with an effect of every class: its own tables and values (T), a peer that honours keys (K), one that does not (N).
+/// A capability with an effect of every class: its own tables and values (T), a peer that honours
+/// keys (K), one that does not (N).
 fn act(peer: std::net::SocketAddr) -> Value {
     let code = format!(
         "export default async function act({{ id }}) {{

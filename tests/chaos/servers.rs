@@ -1,5 +1,6 @@
-//! Two servers on one database at work, while a third one joins and leaves, killed or in good order. Every socket has to see every recorded
-//! frame, in order, once; and what a dead server had in hand is taken up within ten seconds.
+//! Two servers on one database at work, while a third one joins and leaves, killed or in good
+//! order. Every socket has to see every recorded frame, in order, once; and what a dead server had
+//! in hand is taken up within ten seconds.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -26,7 +27,8 @@ use crate::{Dice, number};
 /// the machine to itself; in the short one, other tests keep the servers from looking in time.
 const WITHIN: [i64; 2] = [60_000, 10_000];
 
-/// A client that only looks, at one conversation on one server. It comes back after its server was gone.
+/// A client that only looks, at one conversation on one server. It comes back after its server was
+/// gone.
 struct Onlooker {
     conversation: i64,
     /// How often it had to come back.
@@ -180,7 +182,8 @@ async fn servers_that_come_and_go_cost_no_socket_a_frame_and_no_turn_ten_seconds
     embedded.stop().await.expect("Postgres stops");
 }
 
-/// Waits until every socket was shown everything there is, and makes sure that it was in order, once. Gives how many frames that was.
+/// Waits until every socket was shown everything there is, and makes sure that it was in order,
+/// once. Gives how many frames that was.
 async fn all_is_shown(rig: &Rig, onlookers: &[Onlooker], others: [&Beside; 2]) -> usize {
     let mut behind = rig.behind().await;
     let mut all = 0;

@@ -1,5 +1,6 @@
-//! A client of one conversation that lives through everything: it comes back with `resume`, says again what was not acknowledged, and
-//! keeps every `seq` it is shown. Some vanish in the moment they have said something.
+//! A client of one conversation that lives through everything: it comes back with `resume`, says
+//! again what was not acknowledged, and keeps every `seq` it is shown. Some vanish in the moment
+//! they have said something.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -78,7 +79,8 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Says `word ID` again and again, one message after the other, until it is enough and the last one is answered.
+    /// Says `word ID` again and again, one message after the other, until it is enough and the last
+    /// one is answered.
     pub async fn keep_saying(mut self, word: &'static str) {
         let mut number = 0;
         while !*self.enough.borrow() {
@@ -175,7 +177,8 @@ impl Watcher {
     }
 }
 
-/// A client that asks for everything and never reads a byte of it. Gives the socket, which has to be kept.
+/// A client that asks for everything and never reads a byte of it. Gives the socket, which has to
+/// be kept.
 pub async fn deaf(address: SocketAddr, conversation: i64) -> Option<Socket> {
     let (mut socket, _) = tokio_tungstenite::connect_async(format!("ws://{address}/chat")).await.ok()?;
     for _ in 0..50 {

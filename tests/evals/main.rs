@@ -1,11 +1,13 @@
-//! How well the agent extends itself with a real model: 24 tasks. How well Lea does her twenty functions: one task each. The database, or
-//! the requests at the peer, judge each of them afterwards, never the words of an answer. `just evals` and `just evals-lea`;
-//! docs/evals.md explains it and has the tables. It is a program of its own and not a part of `it`:
-//! the ordinary tests neither build nor run it, and its table is not for a test harness to keep.
+//! How well the agent extends itself with a real model: 24 tasks. How well Lea does her twenty
+//! functions: one task each. The database, or the requests at the peer, judge each of them
+//! afterwards, never the words of an answer. `just evals` and `just evals-lea`; docs/evals.md
+//! explains it and has the tables. It is a program of its own and not a part of `it`: the ordinary
+//! tests neither build nor run it, and its table is not for a test harness to keep.
 //!
-//! `LLM_BASE_URL` and its neighbours say which model. `EVALS_SUITE`: `builder` (default) or `lea`; `EVALS_ONLY`: names of tasks, comma separated; `EVALS_RUNS` (1): how often each;
-//! `EVALS_TIMEOUT` (180): seconds for a task; `EVALS_OUT`: the file for one line of JSON per task, with everything that happened;
-//! `EVALS_PEER_PORT`: the port of the first peer.
+//! `LLM_BASE_URL` and its neighbours say which model. `EVALS_SUITE`: `builder` (default) or `lea`;
+//! `EVALS_ONLY`: names of tasks, comma separated; `EVALS_RUNS` (1): how often each; `EVALS_TIMEOUT`
+//! (180): seconds for a task; `EVALS_OUT`: the file for one line of JSON per task, with everything
+//! that happened; `EVALS_PEER_PORT`: the port of the first peer.
 
 #![allow(clippy::disallowed_methods, reason = "tests read the environment and the time themselves")]
 

@@ -48,7 +48,8 @@ async fn events_are_found_by_kind_tool_outcome_conversation_and_time() {
     assert_eq!(kinds, ["tool_call_ended", "tool_call_proposed"]);
     assert_eq!(said(&app, "?outcome=done&kind=turn_ended").await.len(), 2);
 
-    // Each comes whole beside its sentence, so that a page can say it in words of its own; the same sentence stands in the turn's replay.
+    // Each comes whole beside its sentence, so that a page can say it in words of its own; the same
+    // sentence stands in the turn's replay.
     let found = get(&app, "/api/events?kind=tool_call_ended&tool=manage_tasks").await;
     let event = &found["events"][0]["event"];
     assert_eq!((&event["kind"], &event["name"]), (&json!("tool_call_ended"), &json!("manage_tasks")));

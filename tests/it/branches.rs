@@ -47,7 +47,8 @@ async fn a_branch_goes_on_from_the_place_it_was_made_at() {
         assert_eq!(frames["from"], json!({"conversation": main, "seq": place}));
         assert_eq!(frames["frames"][0]["content"], "What is my cat called?");
 
-        // A branch of a branch has the turns of all three, and one of its very beginning those of the first.
+        // A branch of a branch has the turns of all three, and one of its very beginning those of
+        // the first.
         let last = frames["frames"].as_array().unwrap().last().unwrap()["seq"].clone();
         for (from, whole) in [(last, true), (json!(0), false)] {
             let twice = branch(&app, &branched, &from).await;

@@ -158,7 +158,8 @@ async fn words_are_found_in_messages_answers_and_titles() {
     assert_eq!(hits, ["tea", "Ada"]);
     assert!(snippet.iter().any(|piece| *piece == json!({"text": " for ", "hit": false})), "{snippet:?}");
     assert_eq!((&tea_party[0].1["title"], &tea_party[0].1["role"]), (&json!("Buy tea for Ada."), &json!("user")));
-    // The beginning of a word is enough, an address counts as one word, and what was answered is found too.
+    // The beginning of a word is enough, an address counts as one word, and what was answered is
+    // found too.
     assert_eq!(found("gard").await[0].0, party.0);
     let answer = &found("ada@example.com").await[0];
     assert_eq!((answer.0, &answer.1["role"]), (monad.0, &json!("assistant")));

@@ -4,9 +4,9 @@
 //! turn and a tool step more.
 //!
 //! The pool of sqlx pings a connection each time it is given back, and has no option against it
-//! (`return_to_pool`): that is counted apart. The server's own connections stay out of the pool while
-//! they are in use (`store::connections`), so only the agent's are pinged, what had a transaction, and on a busy
-//! machine one that rested for a second.
+//! (`return_to_pool`): that is counted apart. The server's own connections stay out of the pool
+//! while they are in use (`store::connections`), so only the agent's are pinged, what had a
+//! transaction, and on a busy machine one that rested for a second.
 
 use std::collections::BTreeSet;
 
@@ -150,15 +150,16 @@ async fn a_statement_that_writes() {
     client.ask("make a table").await;
     let write = || call("execute_sql", json!({ "query": "INSERT INTO t VALUES (1)" }));
     let cost = cost(&app, &mut client, |_| vec![write(), text("yes")]).await;
-    // On the agent's login: the beginning with its looks; the statement, with the look behind it; the
-    // rows that it lost; the outcome with the commit; and the emptying of the session. The third is
-    // one of its own, since it proves with a token that it is the server's, and nothing of the agent
-    // may run in a message with a token: deferred triggers run in the second one, and could read it.
+    // On the agent's login: the beginning with its looks; the statement, with the look behind it;
+    // the rows that it lost; the outcome with the commit; and the emptying of the session. The
+    // third is one of its own, since it proves with a token that it is the server's, and nothing of
+    // the agent may run in a message with a token: deferred triggers run in the second one, and
+    // could read it.
     cost.is_at_most(&Cost { server: 5, agent: 5, pings: 2, commits: 4 });
 }
 
-/// The most that a turn may cost with one tool that writes what is the server's own: a step, what the
-/// tool reads, and the end of the call, which tells where the turn goes on.
+/// The most that a turn may cost with one tool that writes what is the server's own: a step, what
+/// the tool reads, and the end of the call, which tells where the turn goes on.
 const ONE_TOOL: Cost = Cost { server: 5, agent: 0, pings: 1, commits: 4 };
 
 #[tokio::test]

@@ -293,7 +293,8 @@ async fn an_orphan_is_ended_with_its_connections_and_its_data_kept() {
     postgres.stop().await.unwrap();
 }
 
-/// A killed program had only just started its server: it writes down its number after the next start has looked.
+/// A killed program had only just started its server: it writes down its number after the next
+/// start has looked.
 #[tokio::test]
 async fn a_server_that_comes_up_in_the_midst_of_the_next_start_is_ended_too() {
     let root = folder();

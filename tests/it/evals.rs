@@ -44,7 +44,8 @@ fn scripted(replies: Vec<Reply>) -> Arc<dyn Model> {
     Arc::new(script)
 }
 
-/// Does each of these tasks with the model that `model` gives for it; a task without one is left out.
+/// Does each of these tasks with the model that `model` gives for it; a task without one is left
+/// out.
 async fn all(tasks: &[Make], model: impl Fn(&mut Task) -> Option<(Arc<dyn Model>, bool)>) -> Vec<Outcome> {
     let config = Config::read(&HashMap::new()).unwrap();
     let doing = tasks.iter().map(|make| {

@@ -1,4 +1,5 @@
-//! An approval holds for the rows that were shown: a call that would lose more by the time it goes on is asked about again.
+//! An approval holds for the rows that were shown: a call that would lose more by the time it goes
+//! on is asked about again.
 
 use serde_json::{Value, json};
 

@@ -263,7 +263,8 @@ async fn kill_9_in_the_middle_of_a_call_keeps_its_minutes_and_its_question() {
     server.kill().await;
 
     let server = Server::start(&data, &settings).await;
-    // The page beats again: the call goes on, or it was silent for too long and the page begins it anew, once.
+    // The page beats again: the call goes on, or it was silent for too long and the page begins it
+    // anew, once.
     let (status, told) = ask(&server, Method::POST, &format!("/calls/{talking}/beat"), json!({})).await;
     if status != 200 {
         assert_eq!((status, &told["error"]), (410, &json!("Call ended")));

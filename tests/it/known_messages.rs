@@ -1,4 +1,5 @@
-//! A server keeps the messages that it has read, and reads only what came after them: a model is shown the same as if all had been read.
+//! A server keeps the messages that it has read, and reads only what came after them: a model is
+//! shown the same as if all had been read.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

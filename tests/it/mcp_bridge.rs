@@ -80,7 +80,8 @@ async fn an_input_that_asks_nothing_or_ends_within_its_last_line_ends_the_bridge
     assert_eq!(answers.last().unwrap().1["result"]["content"][0]["text"], "{\"n\":1}", "{answers:?}");
 }
 
-/// A server that begins to answer a call and is killed. The one that is there afterwards knows no connection of before.
+/// A server that begins to answer a call and is killed. The one that is there afterwards knows no
+/// connection of before.
 async fn killed(request: Request) -> Response {
     let message: Value = serde_json::from_slice(&to_bytes(request.into_body(), 1 << 16).await.unwrap()).unwrap_or_default();
     let greets = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "level3", "version": "1"}});

@@ -1,6 +1,8 @@
-//! Data of an older version: its backup is restored, the migrations meet its rows, and the server goes on with it. The file was made by
-//! commit `106a0f0`, before profiles, wake-ups and typed refusals: two capabilities, one of them with a power that a person approved;
-//! a statement whose row can be put back, a failed one, one that was denied and one that waits; tasks, a secret, 76 events.
+//! Data of an older version: its backup is restored, the migrations meet its rows, and the server
+//! goes on with it. The file was made by commit `106a0f0`, before profiles, wake-ups and typed
+//! refusals: two capabilities, one of them with a power that a person approved; a statement whose
+//! row can be put back, a failed one, one that was denied and one that waits; tasks, a secret, 76
+//! events.
 
 use std::path::Path;
 
@@ -30,7 +32,8 @@ async fn is_clean(server: &Server) {
     run(&[("LEVEL3_LISTEN", &server.address.to_string())], &["replay", "--check"]).await;
 }
 
-/// The old version's data on a server whose clock shows the afternoon they were made in: a question of theirs waits for a day.
+/// The old version's data on a server whose clock shows the afternoon they were made in: a question
+/// of theirs waits for a day.
 #[expect(clippy::disallowed_methods, reason = "the server's clock is turned from what it shows")]
 async fn started(data: &Path, model: &ModelServer) -> Server {
     run(&[("LEVEL3_DATA_DIR", data.to_str().unwrap())], &["restore", OLD]).await;

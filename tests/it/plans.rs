@@ -181,7 +181,8 @@ async fn body(behind: &mut PgConnection, function: &str) -> (String, String) {
     (text, format!("({})", types.join(", ")))
 }
 
-/// The tables that a plan reads from end to end, the most rows that it sorts, and how often it looks a conversation up.
+/// The tables that a plan reads from end to end, the most rows that it sorts, and how often it
+/// looks a conversation up.
 fn look(plan: &Value, scanned: &mut Vec<String>, sorted: &mut f64, looked_up: &mut f64) {
     // A part that is not wanted stands in the plan and is not run.
     if plan["Actual Loops"] == 0 {

@@ -246,8 +246,9 @@ async fn a_snapshot_stands_for_everything_before_and_truth_alone_neither_insists
     assert_eq!(of_type(&heard, "assistant")["content"], "In one piece.");
 }
 
-/// The request with which a conversation of the builder begins, as the model's server gets it. Each turn pays for it, and evaluations were made
-/// with it: who changes a byte of it is told here that they did. It had these 9,020 bytes before there were users and to-dos.
+/// The request with which a conversation of the builder begins, as the model's server gets it. Each
+/// turn pays for it, and evaluations were made with it: who changes a byte of it is told here that
+/// they did. It had these 9,020 bytes before there were users and to-dos.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_request_of_the_builder_is_what_it_was() {
     let model = ModelServer::start(|_, _| json!({"role": "assistant", "content": "Hello."})).await;

@@ -6,7 +6,8 @@ use crate::support::TestApp;
 use crate::support::api::client;
 use crate::walk::mounted;
 
-/// Every route, asked for under the public name with whatever opens the house: two doors are there, and nothing else is.
+/// Every route, asked for under the public name with whatever opens the house: two doors are there,
+/// and nothing else is.
 #[tokio::test]
 async fn the_public_name_opens_two_doors_and_no_other() {
     const NAME: &str = "law.example.test";

@@ -1,5 +1,5 @@
-//! Speech servers of one's own: the sound of a call goes there and nowhere else, in the forms that they read, and every fault of theirs is a
-//! sentence that says what to do.
+//! Speech servers of one's own: the sound of a call goes there and nowhere else, in the forms that
+//! they read, and every fault of theirs is a sentence that says what to do.
 
 use level3::domain::voice::VoiceAdapter;
 use reqwest::Method;

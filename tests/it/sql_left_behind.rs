@@ -59,7 +59,8 @@ async fn defaults_that_the_agent_gives_its_login_do_not_count() {
         ("statement_timeout", "0"),
         ("lock_timeout", "0"),
         ("idle_in_transaction_session_timeout", "0"),
-        // Short enough to end a session between two calls, and long enough for one to begin on a busy machine.
+        // Short enough to end a session between two calls, and long enough for one to begin on a
+        // busy machine.
         ("idle_session_timeout", "50"),
         ("default_transaction_read_only", "on"),
         ("default_transaction_isolation", "serializable"),

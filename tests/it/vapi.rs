@@ -1,4 +1,5 @@
-//! Calls by Vapi: the server makes them, Vapi asks it what to say and tells what happens, and whatever else comes under the public name finds nothing.
+//! Calls by Vapi: the server makes them, Vapi asks it what to say and tells what happens, and
+//! whatever else comes under the public name finds nothing.
 
 use std::sync::Arc;
 
@@ -169,7 +170,8 @@ async fn a_whole_call_makes_a_task_and_its_report_counts_once() {
     assert_eq!(vapi.app.count("SELECT count(*) FROM approvals WHERE channel = 'voice' AND state = 'approved'").await, 1);
     assert_eq!(vapi.app.count("SELECT count(*) FROM tasks").await, 1);
 
-    // The call had 40 s by our clock; Vapi says 47, five times, each signed anew, and its page hangs up meanwhile.
+    // The call had 40 s by our clock; Vapi says 47, five times, each signed anew, and its page
+    // hangs up meanwhile.
     for _ in 0..4 {
         vapi.app.advance(10);
         assert_eq!(vapi.beat(made.call).await.0, 200);
@@ -286,7 +288,8 @@ async fn an_assistant_of_the_dashboard_signs_in_its_own_way() {
     assert_eq!(vapi.post(&path, &[("x-hub", &digest), ("x-time", &at)], &body).await.0, 401, "the prefix is missing");
     let signature = format!("sha256={digest}");
     assert_eq!(vapi.post(&path, &[("x-hub", &signature), ("x-time", &at)], &body).await.0, 200);
-    // The secret is one for all calls of the assistant, so a message that was caught is no message of another one.
+    // The secret is one for all calls of the assistant, so a message that was caught is no message
+    // of another one.
     for caught in [of("another"), json!({"message": {"type": "status-update", "status": "ended"}}).to_string()] {
         let signature = format!("sha256={}", digest_of(&caught));
         assert_eq!(vapi.post(&path, &[("x-hub", &signature), ("x-time", &at)], &caught).await, (401, String::new()), "{caught}");
@@ -315,7 +318,8 @@ async fn a_request_that_comes_again_joins_its_turn_and_one_that_breaks_off_ends_
     begin.notify_one();
     heard.push_str(&in_time("the answer", first.text()).await.unwrap());
     assert_eq!(words_of(&heard), "One moment. You have one task.");
-    // The same request again, in the other form of the address: the same turn, and no other model request.
+    // The same request again, in the other form of the address: the same turn, and no other model
+    // request.
     let bearer = format!("Bearer {}", made.bearer);
     let (status, again) = vapi.completion(&made, &["list"], &bearer, "/chat/completions").await;
     assert_eq!((status, words_of(&again)), (200, "You have one task.".to_owned()));
@@ -488,7 +492,8 @@ async fn a_call_lasts_no_longer_than_the_minutes_and_its_secrets_outlive_a_resta
     }
     vapi.app.advance(2);
     assert_eq!(vapi.tells(&made, json!({"type": "status-update", "status": "ended"})).await.0, 200);
-    // Eight seconds are left, and a call of Vapi's would be longer: to the person the minutes are used up.
+    // Eight seconds are left, and a call of Vapi's would be longer: to the person the minutes are
+    // used up.
     let asked = vapi.peer.arrived().len();
     let (status, told) = vapi.begin().await;
     let used_up = "You've used your voice minutes for this month.";

@@ -1,4 +1,5 @@
-//! Calls with Law: one at a time, counted by the server's clock, ended by themselves; what is spoken decides as such.
+//! Calls with Law: one at a time, counted by the server's clock, ended by themselves; what is
+//! spoken decides as such.
 
 use level3::domain::UserId;
 use reqwest::Method;

@@ -1,5 +1,6 @@
-//! The walk: a member asks for everything there is with the owner's numbers, by every route and every frame, and looks at every view. A
-//! route, a frame or a view that the walk does not know makes it fail.
+//! The walk: a member asks for everything there is with the owner's numbers, by every route and
+//! every frame, and looks at every view. A route, a frame or a view that the walk does not know
+//! makes it fail.
 
 use std::collections::BTreeSet;
 
@@ -361,7 +362,8 @@ async fn a_member_with_the_owners_numbers_gets_nothing_by_any_route() {
     app.run_until_idle().await;
 }
 
-/// The frames that a member sends with these numbers. A new kind of frame has to be added here, or this does not compile.
+/// The frames that a member sends with these numbers. A new kind of frame has to be added here, or
+/// this does not compile.
 fn frames(conversation: ConversationId, approval: ApprovalId) -> Vec<ClientFrame> {
     let message = |steer, profile: Option<&str>, conversation| ClientFrame::Message {
         content: "hello".to_owned(),

@@ -1,4 +1,5 @@
-//! Models in an order, against real peers: which one answers while another is down, and whose key goes where.
+//! Models in an order, against real peers: which one answers while another is down, and whose key
+//! goes where.
 
 use std::collections::HashMap;
 use std::sync::Arc;

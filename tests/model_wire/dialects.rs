@@ -213,7 +213,8 @@ async fn llama_cpp_old_and_new_are_both_read() {
         "usage": { "completion_tokens": 2, "prompt_tokens": 3, "total_tokens": 5 }, "timings": { "predicted_n": 2 } });
     let (answer, _) = answered(stream(&[old])).await;
     assert_eq!((calls(&answer), answer.usage), (vec![("execute_sql", QUERY)], Some(Usage { input: 3, output: 2 })));
-    // Now: a role first, thinking aside, the call in pieces with its id on the first one, usage last with no choices.
+    // Now: a role first, thinking aside, the call in pieces with its id on the first one, usage
+    // last with no choices.
     let chunk = |delta: Value, reason: Value| json!({ "choices": [{ "finish_reason": reason, "index": 0, "delta": delta }], "model": "q.gguf", "system_fingerprint": "b7000" });
     let piece = |arguments: &str| json!({ "tool_calls": [{ "index": 0, "function": { "arguments": arguments } }] });
     let first = json!({ "tool_calls": [{ "index": 0, "id": "gT4LYuKpF4XwDSHlPHpc3xEyCnYxAuOV", "type": "function", "function": { "name": "execute_sql", "arguments": "{" } }] });

@@ -14,7 +14,8 @@ use crate::{ask, client, limits, request};
 /// The last chunk of a body, which tells that it has ended.
 const END: &[u8] = b"0\r\n\r\n";
 
-/// A server that keeps its connections. Each of its bodies ends only once it is told to, after the last word.
+/// A server that keeps its connections. Each of its bodies ends only once it is told to, after the
+/// last word.
 struct Keeping {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,

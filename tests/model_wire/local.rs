@@ -1,4 +1,5 @@
-//! Finding a model on this machine, and the choice between what was set, what was found, and the tour.
+//! Finding a model on this machine, and the choice between what was set, what was found, and the
+//! tour.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! The client against a real model that nobody here wrote. `LEVEL3_REAL_MODEL` is its address, like `http://127.0.0.1:18080/v1`.
+//! The client against a real model that nobody here wrote. `LEVEL3_REAL_MODEL` is its address, like
+//! `http://127.0.0.1:18080/v1`.
 
 use std::sync::Arc;
 
@@ -46,7 +47,8 @@ async fn a_real_model_calls_a_tool_and_goes_on_from_its_result() {
     let call_id = answer.calls[0].id.clone();
     entries.push(Entry::Assistant { content: answer.content, calls: answer.calls });
     entries.push(Entry::Tool { call_id, content: r#"[{"count": 4711}]"#.into(), refusal: None });
-    // A small model likes to repeat its call; what counts here is that the server takes the history.
+    // A small model likes to repeat its call; what counts here is that the server takes the
+    // history.
     says(&model, entries.clone()).await;
     // Without tools there is nothing left but to answer.
     let (outcome, heard) = ask(&model, level3::model::Request { entries, ..Default::default() }).await;

@@ -1,4 +1,5 @@
-//! A server that plays prepared bytes over real TCP, one reply per request, and remembers what it was asked.
+//! A server that plays prepared bytes over real TCP, one reply per request, and remembers what it
+//! was asked.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;

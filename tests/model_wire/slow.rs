@@ -1,4 +1,5 @@
-//! Servers that are slow but alive, that never stop talking and say nothing, and that say very much in very small pieces.
+//! Servers that are slow but alive, that never stop talking and say nothing, and that say very much
+//! in very small pieces.
 
 use std::time::Duration;
 
@@ -40,7 +41,8 @@ async fn a_slow_answer_has_an_end_all_the_same() {
 
 #[tokio::test]
 async fn a_stream_of_comments_without_a_pause_is_a_silence() {
-    // There is always something to read, so a deadline that is only looked at while waiting would never be seen.
+    // There is always something to read, so a deadline that is only looked at while waiting would
+    // never be seen.
     let limits = ModelLimits { first_token: Duration::from_millis(100), wire_bytes: usize::MAX, retries: 0, ..limits() };
     let comments = Do::Flood(": still here\n\n".repeat(1000).into_bytes());
     let reply = vec![Do::Send(events("")), comments];

@@ -1,4 +1,5 @@
-// Activity as data: events as sentences, a turn as it stood after each of its events, and how much of a day's limits is used up.
+// Activity as data: events as sentences, a turn as it stood after each of its events, and how much
+// of a day's limits is used up.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

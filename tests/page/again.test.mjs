@@ -1,4 +1,5 @@
-// A turn once more: branch and retry make a conversation that goes on from a place of this one, and leave this one as it is.
+// A turn once more: branch and retry make a conversation that goes on from a place of this one, and
+// leave this one as it is.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

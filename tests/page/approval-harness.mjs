@@ -1,4 +1,5 @@
-// Runs in the browser, for `approval.test.mjs`: shows approvals the way the page does, and looks at what came of them.
+// Runs in the browser, for `approval.test.mjs`: shows approvals the way the page does, and looks at
+// what came of them.
 
 import "/ui/approval.js";
 import { FORBIDDEN_ELEMENTS, HOSTILE } from "./hostile.mjs";

@@ -1,5 +1,5 @@
-// The approval card in a real browser: hostile text stays text and is shown whole, what hides is written out, and Approve works only
-// when the card was read.
+// The approval card in a real browser: hostile text stays text and is shown whole, what hides is
+// written out, and Approve works only when the card was read.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

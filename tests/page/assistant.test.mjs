@@ -1,4 +1,5 @@
-// Lea and Law as data: what the page keeps of timers, reminders and conversations begun anew, the rows of a chat, and who may see what.
+// Lea and Law as data: what the page keeps of timers, reminders and conversations begun anew, the
+// rows of a chat, and who may see what.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

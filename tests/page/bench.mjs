@@ -1,6 +1,8 @@
-// Measures the page with 2,000 messages and with an answer that streams: `node tests/page/bench.mjs [seconds of streaming] [part …]`, where a part is
-// `first`, `history`, `wheel`, `turn`, `stream` or `empty`; without one all of them. On a quiet machine: the load average stands beside the table.
-// Prints a table; the goals beside the figures are those of the issue. It is no test: what it measures depends on the machine.
+// Measures the page with 2,000 messages and with an answer that streams:
+// `node tests/page/bench.mjs [seconds of streaming] [part …]`, where a part is `first`, `history`,
+// `wheel`, `turn`, `stream` or `empty`; without one all of them. On a quiet machine: the load
+// average stands beside the table. Prints a table; the goals beside the figures are those of the
+// issue. It is no test: what it measures depends on the machine.
 
 import { loadavg } from "node:os";
 import { longFrames, streamedPieces } from "./support/long.mjs";
@@ -139,7 +141,8 @@ async function shortTurn() {
   }
   say("a short turn among them: script, style and layout, p50 of 5", "≤ 50 ms", ms(1000 * at(all.map(({ work }) => work), 0.5)));
   say("the same, all of the main thread", "≤ 50 ms", ms(1000 * at(all.map((each) => each.all), 0.5)));
-  // The watch of this bench asks for each frame, which a page at rest does not: that is no cost of a turn.
+  // The watch of this bench asks for each frame, which a page at rest does not: that is no cost of
+  // a turn.
   say("as long in which nothing happens, all of the main thread", "–", ms(1000 * at(idle.map((each) => each.all), 0.5)));
 }
 

@@ -1,4 +1,5 @@
-// The blocks of a text that grows: at each piece the same as if all of it were read, and read only once.
+// The blocks of a text that grows: at each piece the same as if all of it were read, and read only
+// once.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -46,7 +47,8 @@ test("what_is_finished_is_the_same_object_and_is_not_read_again", () => {
     if (first) assert.equal(blocks[0], first);
   }
   assert.ok(pieces > 3000);
-  // Whole, each piece would cost half of the text on average. A piece costs a block or two, at the end as at the beginning.
+  // Whole, each piece would cost half of the text on average. A piece costs a block or two, at the
+  // end as at the beginning.
   assert.ok(growing.readChars / pieces < 600, `${growing.readChars / pieces} characters for each piece`);
   const before = growing.readChars;
   growing.of(text, true);

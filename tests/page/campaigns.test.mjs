@@ -1,4 +1,5 @@
-// The place of campaigns: the list, one campaign with all that it has, and the sign that somebody is there.
+// The place of campaigns: the list, one campaign with all that it has, and the sign that somebody
+// is there.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -1,4 +1,5 @@
-// Colours that stand on each other can be told apart, in light and in dark: text by 4.5 to 1, edges of controls and the focus by 3 to 1.
+// Colours that stand on each other can be told apart, in light and in dark: text by 4.5 to 1, edges
+// of controls and the focus by 3 to 1.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,5 +1,6 @@
-// Thousands of published texts that attack pages, in every place where a text of others can stand, through the whole page under its real
-// policy: nothing runs, nothing is tried that the policy has to stop, and nothing is asked for but what the page asks for itself.
+// Thousands of published texts that attack pages, in every place where a text of others can stand,
+// through the whole page under its real policy: nothing runs, nothing is tried that the policy has
+// to stop, and nothing is asked for but what the page asks for itself.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,5 @@
-// Runs in the browser, for `details.test.mjs`: opens details in a frame that is wide, narrow and wide again, and looks at what came of it.
+// Runs in the browser, for `details.test.mjs`: opens details in a frame that is wide, narrow and
+// wide again, and looks at what came of it.
 
 const STYLES = ["tokens.css", "shell/base.css", "ui/ui.css", "shell/shell.css"];
 const WIDE = 1440;

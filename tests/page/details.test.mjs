@@ -1,4 +1,5 @@
-// The details pane in a real browser: beside the place, over it, and as a screen of its own; the focus comes and goes with it.
+// The details pane in a real browser: beside the place, over it, and as a screen of its own; the
+// focus comes and goes with it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

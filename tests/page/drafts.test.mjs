@@ -1,4 +1,5 @@
-// What is begun in a place and not sent: it comes back with the place, and is forgotten when it is sent.
+// What is begun in a place and not sent: it comes back with the place, and is forgotten when it is
+// sent.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,5 @@
-// Older frames by pages: each is asked for once, in the right place, and one that cannot be had is said.
+// Older frames by pages: each is asked for once, in the right place, and one that cannot be had is
+// said.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,6 @@
-// A new place is a folder and a line: it appears in the rail, in the bar of a phone and in the palette, with a badge and an address, and no
-// other file knows of it. Here the server adds both to what it serves.
+// A new place is a folder and a line: it appears in the rail, in the bar of a phone and in the
+// palette, with a badge and an address, and no other file knows of it. Here the server adds both to
+// what it serves.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,5 +1,6 @@
-// How long it takes until a person sees the page and until it is ready (the line to the server is up), and what that costs to carry:
-// `node tests/page/first-paint.mjs http://127.0.0.1:8000/`. The server has to run; 20 loads with an empty cache, then one with a full one.
+// How long it takes until a person sees the page and until it is ready (the line to the server is
+// up), and what that costs to carry: `node tests/page/first-paint.mjs http://127.0.0.1:8000/`. The
+// server has to run; 20 loads with an empty cache, then one with a full one.
 
 import { startBrowser } from "./support/webdriver.mjs";
 

@@ -1,4 +1,5 @@
-// The requests before a person sees the page: the page itself, its sheets and one small script. Modules come after.
+// The requests before a person sees the page: the page itself, its sheets and one small script.
+// Modules come after.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -127,7 +128,8 @@ test("a_foot_is_asked_for_when_the_code_of_its_answer_is_there", { skip }, async
     await browser.go(server.address);
     await browser.waitFor(`return document.querySelector("[data-testid=turn-foot]") !== null`);
     const [answer, reader, foot] = ["answer.js", "blocks.js", "turn-foot.js"].map((name) => asked.indexOf(name));
-    // Requests of one moment may come in any order: these two do, and the foot is asked for when both are there.
+    // Requests of one moment may come in any order: these two do, and the foot is asked for when
+    // both are there.
     assert.ok(answer >= 0 && reader >= 0 && foot > Math.max(answer, reader), `${answer} ${reader} ${foot}`);
   } finally {
     server.end();

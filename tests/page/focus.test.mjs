@@ -1,4 +1,5 @@
-// What comes in late takes the focus from nobody: a row that changes keeps what a person is at, and what changes places moves around them.
+// What comes in late takes the focus from nobody: a row that changes keeps what a person is at, and
+// what changes places moves around them.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

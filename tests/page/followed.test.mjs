@@ -1,4 +1,5 @@
-// Presses in a conversation that lead somewhere: links that say where, pictures that open large, and a message that is edited and sent again.
+// Presses in a conversation that lead somewhere: links that say where, pictures that open large,
+// and a message that is edited and sent again.
 
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, test } from "node:test";

@@ -1,4 +1,5 @@
-// Shows every component of `ui/`, and the find bar of Chat, in every state, for `gallery.html`; and for `gallery.test.mjs` tries them by keyboard and reports.
+// Shows every component of `ui/`, and the find bar of Chat, in every state, for `gallery.html`; and
+// for `gallery.test.mjs` tries them by keyboard and reports.
 
 import { createFinder } from "/chat/find.js";
 import { h } from "/core/dom.js";

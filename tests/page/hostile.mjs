@@ -1,4 +1,5 @@
-// Markdown that means harm. `FOREIGN` stands for the address of another server, which must never be asked for anything.
+// Markdown that means harm. `FOREIGN` stands for the address of another server, which must never be
+// asked for anything.
 
 export const HOSTILE = {
   script: "<script>pwned()</script>",

@@ -1,4 +1,5 @@
-// The rules of the house for `static/`: who may import whom, how long a file may be, and where colours, sizes and radii stand.
+// The rules of the house for `static/`: who may import whom, how long a file may be, and where
+// colours, sizes and radii stand.
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";

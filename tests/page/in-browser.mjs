@@ -1,5 +1,6 @@
-// Runs a module of this folder in a real Chromium, on a page with the files of `static/` but without the server's
-// Content-Security-Policy, and gives what it reports. Without Chromium such tests are skipped loudly, and under CI=true they fail.
+// Runs a module of this folder in a real Chromium, on a page with the files of `static/` but
+// without the server's Content-Security-Policy, and gives what it reports. Without Chromium such
+// tests are skipped loudly, and under CI=true they fail.
 
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";

@@ -1,4 +1,5 @@
-// The inside of turns, opened: steps, arguments, tables, a chart, the details of a cell. axe-core finds nothing, in light and in dark.
+// The inside of turns, opened: steps, arguments, tables, a chart, the details of a cell. axe-core
+// finds nothing, in light and in dark.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -1,5 +1,5 @@
-// Everything a person does often, with the keyboard alone: each is reached with Tab or its own key, done, and the focus is in sight before and
-// after it.
+// Everything a person does often, with the keyboard alone: each is reached with Tab or its own key,
+// done, and the focus is in sight before and after it.
 
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, test } from "node:test";

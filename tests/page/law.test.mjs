@@ -1,4 +1,5 @@
-// The reducer and the rows with the frames of the law: approvals, decisions by words, operations, what a second model said.
+// The reducer and the rows with the frames of the law: approvals, decisions by words, operations,
+// what a second model said.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

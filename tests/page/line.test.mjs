@@ -1,5 +1,6 @@
-// The line breaks, the server goes, the page is loaded anew, and somebody else decides: in each case nothing is lost, nothing is there twice,
-// and nothing is shown that is not so. In a real browser, against a server whose lines a test can break.
+// The line breaks, the server goes, the page is loaded anew, and somebody else decides: in each
+// case nothing is lost, nothing is there twice, and nothing is shown that is not so. In a real
+// browser, against a server whose lines a test can break.
 
 import assert from "node:assert/strict";
 import { afterEach, after, before, beforeEach, test } from "node:test";

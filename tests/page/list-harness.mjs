@@ -1,5 +1,5 @@
-// Runs in the browser, for `list.test.mjs`: puts texts that mean harm, DOMPurify's own among them, through the real message list, beside an
-// approval and the composer, and looks at what is left.
+// Runs in the browser, for `list.test.mjs`: puts texts that mean harm, DOMPurify's own among them,
+// through the real message list, beside an approval and the composer, and looks at what is left.
 
 // The list loads it when the first one waits; here every list is looked at at once.
 import "/ui/approval.js";

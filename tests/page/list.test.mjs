@@ -1,5 +1,5 @@
-// The message list in a real browser, given what DOMPurify's authors collected against it and more: no text takes another row, an approval
-// or the composer with it.
+// The message list in a real browser, given what DOMPurify's authors collected against it and more:
+// no text takes another row, an approval or the composer with it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,6 @@
-// A conversation of 800 messages in a real browser: few rows stand in the page, each frame is carried once, and what a person reads does
-// not move. Counts and places; what 2,000 take is measured by `bench.mjs`.
+// A conversation of 800 messages in a real browser: few rows stand in the page, each frame is
+// carried once, and what a person reads does not move. Counts and places; what 2,000 take is
+// measured by `bench.mjs`.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -148,7 +149,8 @@ test("what_is_read_stands_still_while_rows_are_made_around_it", options, async (
   await open();
   await readAll();
   await browser.js(`document.querySelector("l3-messages:not([hidden])").toEnd()`);
-  // Farther than rows are made ahead, again and again: the rows that come are taller or lower than was thought.
+  // Farther than rows are made ahead, again and again: the rows that come are taller or lower than
+  // was thought.
   for (let jump = 0; jump < 5; jump += 1) {
     await scroll(`scroller.scrollTop -= 9000`);
     await frames(2);

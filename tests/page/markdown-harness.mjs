@@ -1,4 +1,5 @@
-// Runs in the browser, for `markdown.test.mjs`: shows every text, looks at what came of it, and reports.
+// Runs in the browser, for `markdown.test.mjs`: shows every text, looks at what came of it, and
+// reports.
 
 import "/chat/answer.js";
 import { renderMarkdown } from "/chat/markdown.js";

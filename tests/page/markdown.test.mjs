@@ -1,5 +1,5 @@
-// Markdown in a real browser: what is hostile does no harm even without the page's Content-Security-Policy, and what is not
-// comes out as it should.
+// Markdown in a real browser: what is hostile does no harm even without the page's
+// Content-Security-Policy, and what is not comes out as it should.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
-// Things that are not in sight or cannot be had: conversations that were put away, a server that cannot be asked, addresses that name nothing;
-// and a conversation as a file.
+// Things that are not in sight or cannot be had: conversations that were put away, a server that
+// cannot be asked, addresses that name nothing; and a conversation as a file.
 
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, test } from "node:test";

@@ -1,5 +1,5 @@
-// Notifications of the system: only if a person switched them on and the browser allows them, and a press goes to what they tell of. The favicon of
-// the tab, which says the same to everybody.
+// Notifications of the system: only if a person switched them on and the browser allows them, and a
+// press goes to what they tell of. The favicon of the tab, which says the same to everybody.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";

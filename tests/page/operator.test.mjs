@@ -1,4 +1,5 @@
-// The place Operator: tasks with their states, the course of one, the channel, and what it remembers.
+// The place Operator: tasks with their states, the course of one, the channel, and what it
+// remembers.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

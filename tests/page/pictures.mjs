@@ -1,6 +1,8 @@
 // Takes pictures of every screen, in light and dark, at the widths of a desk, a tablet and a phone:
-// `node tests/page/pictures.mjs ADDRESS FOLDER [webp|png] [part of a name]`. A server that was never talked to is talked to first. At WORKED, the
-// address of another server, whose model is `support/scripted-model.mjs`, are the places in which the tour has no part. `scripts/screens` starts both.
+// `node tests/page/pictures.mjs ADDRESS FOLDER [webp|png] [part of a name]`. A server that was
+// never talked to is talked to first. At WORKED, the address of another server, whose model is
+// `support/scripted-model.mjs`, are the places in which the tour has no part. `scripts/screens`
+// starts both.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

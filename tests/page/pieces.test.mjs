@@ -1,4 +1,5 @@
-// A piece of text that is written costs the same in a long conversation as in a short one: nobody walks through turns or items for it.
+// A piece of text that is written costs the same in a long conversation as in a short one: nobody
+// walks through turns or items for it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

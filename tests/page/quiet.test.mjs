@@ -1,4 +1,5 @@
-// While an answer is written, a piece of it changes its own row and nothing else of the page; and the mark at its end breathes only in a pause.
+// While an answer is written, a piece of it changes its own row and nothing else of the page; and
+// the mark at its end breathes only in a pause.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

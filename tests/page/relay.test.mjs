@@ -1,4 +1,5 @@
-// Relay's place: the list, one instance, messages of which nobody knows, channels with the code to scan, and the test phones.
+// Relay's place: the list, one instance, messages of which nobody knows, channels with the code to
+// scan, and the test phones.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";

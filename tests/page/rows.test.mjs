@@ -1,4 +1,5 @@
-// Rows of a query: how columns are read, cells written, rows sorted, copied and drawn. And text files in a message.
+// Rows of a query: how columns are read, cells written, rows sorted, copied and drawn. And text
+// files in a message.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

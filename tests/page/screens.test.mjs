@@ -1,5 +1,5 @@
-// Every screen in a real browser: axe-core finds nothing, nothing is wider than the window, nothing scrolls the frame away, and on a phone
-// everything can be met with a thumb.
+// Every screen in a real browser: axe-core finds nothing, nothing is wider than the window, nothing
+// scrolls the frame away, and on a phone everything can be met with a thumb.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,5 @@
-// The settings as data: what is sent for what stands in the forms, and the licences of what the page carries.
+// The settings as data: what is sent for what stands in the forms, and the licences of what the
+// page carries.
 
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";

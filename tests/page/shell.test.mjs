@@ -1,4 +1,5 @@
-// The parts of the shell that need no browser: addresses, keys, the palette's choice, groups of conversations, words.
+// The parts of the shell that need no browser: addresses, keys, the palette's choice, groups of
+// conversations, words.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

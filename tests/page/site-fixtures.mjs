@@ -1,4 +1,5 @@
-// The server's answers for Approvals, Activity and Settings, for `site-harness.mjs`. `text` stands wherever words come from outside.
+// The server's answers for Approvals, Activity and Settings, for `site-harness.mjs`. `text` stands
+// wherever words come from outside.
 
 const AT = "2026-11-22T08:00:00Z";
 

@@ -1,4 +1,5 @@
-// Runs in the browser, for `site.test.mjs`: Approvals, Activity and Settings with a server of the test's own, tried as a person does.
+// Runs in the browser, for `site.test.mjs`: Approvals, Activity and Settings with a server of the
+// test's own, tried as a person does.
 
 import * as activity from "/activity/index.js";
 import * as inbox from "/approvals/index.js";

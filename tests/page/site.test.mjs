@@ -1,5 +1,6 @@
-// Approvals, Activity and Settings in a real browser, with a server of the test's own: what a person does there, what is said when something
-// fails, and that no text from outside becomes anything else than text.
+// Approvals, Activity and Settings in a real browser, with a server of the test's own: what a
+// person does there, what is said when something fails, and that no text from outside becomes
+// anything else than text.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,6 @@
-// Chat in motion: what runs, is written, waits, was refused or could not be sent, what is looked for, and the dialogs about a conversation. axe-core
-// finds nothing in any of it, in light and in dark.
+// Chat in motion: what runs, is written, waits, was refused or could not be sent, what is looked
+// for, and the dialogs about a conversation. axe-core finds nothing in any of it, in light and in
+// dark.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -1,4 +1,5 @@
-// Words said into a running turn, and what a stop leaves: how the page shows them, whatever the order its frames come in.
+// Words said into a running turn, and what a stop leaves: how the page shows them, whatever the
+// order its frames come in.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

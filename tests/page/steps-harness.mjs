@@ -1,5 +1,6 @@
-// Runs in the browser, for `steps.test.mjs`, under the server's Content-Security-Policy: steps, feet, rows, charts and formulas as a person
-// meets them, by keyboard too, and with texts that mean harm in every place that a model or a table can write to.
+// Runs in the browser, for `steps.test.mjs`, under the server's Content-Security-Policy: steps,
+// feet, rows, charts and formulas as a person meets them, by keyboard too, and with texts that mean
+// harm in every place that a model or a table can write to.
 
 import "/chat/answer.js";
 import "/chat/message.js";

@@ -1,4 +1,5 @@
-// Steps, feet, rows, charts and formulas in a real browser, under the Content-Security-Policy of the server.
+// Steps, feet, rows, charts and formulas in a real browser, under the Content-Security-Policy of
+// the server.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,5 @@
-// Tasks without a browser: days and weeks in the reader's zone, groups, keys, and orders that are carried out or not.
+// Tasks without a browser: days and weeks in the reader's zone, groups, keys, and orders that are
+// carried out or not.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,5 @@
-// Ways to a place in a long conversation: an address that names a turn, a finding of the search, and words that are looked for in it.
+// Ways to a place in a long conversation: an address that names a turn, a finding of the search,
+// and words that are looked for in it.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -1,5 +1,6 @@
-// Lea and Law in a real browser: the picker, questions, the panel, the timer in every place, the limit, another user, and each of these looked at
-// with axe-core in both themes and at three widths.
+// Lea and Law in a real browser: the picker, questions, the panel, the timer in every place, the
+// limit, another user, and each of these looked at with axe-core in both themes and at three
+// widths.
 
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -296,7 +297,8 @@ test("three_marks_at_once_fit_into_a_phone", option, async () => {
   for (const width of [390, 320]) {
     await opens({}, "#assistant/lea", { size: [width, 740] });
     await sees(".talking l3-composer");
-    // A question waits somewhere, the line is just coming back, and there is a way back to the picker; and marks at three places.
+    // A question waits somewhere, the line is just coming back, and there is a way back to the
+    // picker; and marks at three places.
     await browser.js(`document.querySelector("[data-testid=waits]").hidden = false; const line = document.querySelector("[data-testid=connection]"); line.dataset.state = "reconnecting"; line.querySelector(".connection-words").textContent = "Reconnecting…";
       document.querySelector("l3-rail").data = { current: "assistant", badges: { chat: 3, assistant: 12, tasks: 128 } }`);
     await picture(`marks-${width}`);

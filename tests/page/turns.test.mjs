@@ -1,4 +1,5 @@
-// The rows of the message list as a person reads them: steps in one row, a foot under each turn, outcomes told apart.
+// The rows of the message list as a person reads them: steps in one row, a foot under each turn,
+// outcomes told apart.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

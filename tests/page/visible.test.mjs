@@ -1,4 +1,5 @@
-// Characters that text can hide are written out where it is approved; diffs are read line by line; Approve is armed only when all was in sight.
+// Characters that text can hide are written out where it is approved; diffs are read line by line;
+// Approve is armed only when all was in sight.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

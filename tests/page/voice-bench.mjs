@@ -1,7 +1,8 @@
-// Measures calls with Law in Chromium, against the program of LEVEL3_BIN, whose tour is a model that answers at once:
-// `LEVEL3_BIN=… node tests/page/voice-bench.mjs [part…]`. Parts: `browser` (the browser's ears, put in), `own` (speech servers that answer at once, and
-// a fake microphone), `real` (espeak-ng and Moonshine, if `scripts/peers` has brought them), `memory`, `bytes`. What was measured stands in
-// `docs/voice.md`. It is no test: what it measures depends on the machine.
+// Measures calls with Law in Chromium, against the program of LEVEL3_BIN, whose tour is a model
+// that answers at once: `LEVEL3_BIN=… node tests/page/voice-bench.mjs [part…]`. Parts: `browser`
+// (the browser's ears, put in), `own` (speech servers that answer at once, and a fake microphone),
+// `real` (espeak-ng and Moonshine, if `scripts/peers` has brought them), `memory`, `bytes`. What
+// was measured stands in `docs/voice.md`. It is no test: what it measures depends on the machine.
 
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -177,7 +178,8 @@ async function ownServers() {
   const browser = await startBrowser(microphone(speaker()));
   try {
     const call = await calls(browser, address, WATCH, true);
-    // Each sentence of the person's silences the answer to the one before it, which would last a minute.
+    // Each sentence of the person's silences the answer to the one before it, which would last a
+    // minute.
     await until(async () => (await stopped(browser)).length > TIMES);
     const [loudAt, stoppedAt] = [await loud(browser), await stopped(browser)];
     const fell = stoppedAt.map((time) => time - Math.max(...loudAt.filter((each) => each < time)));

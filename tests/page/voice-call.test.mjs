@@ -1,4 +1,5 @@
-// A call with Law as a whole: what is heard becomes messages, what is answered is spoken, and the call keeps to what the server says.
+// A call with Law as a whole: what is heard becomes messages, what is answered is spoken, and the
+// call keeps to what the server says.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,6 @@
-// A call with Law as it looks, in a real browser with ears and a mouth that are put in: axe-core finds nothing in any state, and the line of a call
-// stands above the dock and covers nothing, at three widths and in both themes.
+// A call with Law as it looks, in a real browser with ears and a mouth that are put in: axe-core
+// finds nothing in any state, and the line of a call stands above the dock and covers nothing, at
+// three widths and in both themes.
 
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";

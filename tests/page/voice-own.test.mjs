@@ -1,4 +1,5 @@
-// Ears and a mouth of one's own: the end of an utterance by its level, WAV files, the microphone's errors, and sentences that are played.
+// Ears and a mouth of one's own: the end of an utterance by its level, WAV files, the microphone's
+// errors, and sentences that are played.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

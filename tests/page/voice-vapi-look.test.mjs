@@ -1,4 +1,5 @@
-// A call by Vapi in a real browser: Daily's own module loads under the policy of the page's document, and a stand-in at its address plays a room.
+// A call by Vapi in a real browser: Daily's own module loads under the policy of the page's
+// document, and a stand-in at its address plays a room.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

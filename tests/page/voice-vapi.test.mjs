@@ -1,4 +1,5 @@
-// A call by Vapi in the page: a room is joined, sound goes there and comes back, and words go past the page.
+// A call by Vapi in the page: a room is joined, sound goes there and comes back, and words go past
+// the page.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

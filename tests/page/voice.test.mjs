@@ -1,4 +1,5 @@
-// Calls with Law: text cut into sentences that can be spoken, ears that are started again, a mouth that falls silent, and the call itself.
+// Calls with Law: text cut into sentences that can be spoken, ears that are started again, a mouth
+// that falls silent, and the call itself.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

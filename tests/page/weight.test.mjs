@@ -1,5 +1,5 @@
-// The weight of the first look at Chat, and of the first words said there, compressed as the program does it: the modules that are
-// imported at once, their styles, and the font.
+// The weight of the first look at Chat, and of the first words said there, compressed as the
+// program does it: the modules that are imported at once, their styles, and the font.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,5 @@
-// The window over the rows of a conversation: which rows stand in the page, and how tall the gaps are.
+// The window over the rows of a conversation: which rows stand in the page, and how tall the gaps
+// are.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,5 @@
-// Tasks and Capabilities in a real browser, with a session of the page and a stand-in for the server. Reports what is not as it should be.
+// Tasks and Capabilities in a real browser, with a session of the page and a stand-in for the
+// server. Reports what is not as it should be.
 
 import { createSession } from "/core/session.js";
 import * as capabilities from "/capabilities/index.js";

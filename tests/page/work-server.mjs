@@ -1,5 +1,6 @@
-// Stands in for the server beside the places Tasks and Capabilities: it answers `/api` as docs/api.md says, carries orders out, and tells of
-// them over the line. For tests in node and in a browser.
+// Stands in for the server beside the places Tasks and Capabilities: it answers `/api` as
+// docs/api.md says, carries orders out, and tells of them over the line. For tests in node and in a
+// browser.
 
 /** `{ fetch, Socket, tell(frame), tasks, capabilities, asked, will }`; `will` says what becomes of the next orders. */
 export function workServer({ tasks = [], capabilities = [] } = {}) {

@@ -1,4 +1,5 @@
-// The places Tasks and Capabilities in a real browser, by keyboard, with failures and with what others do meanwhile.
+// The places Tasks and Capabilities in a real browser, by keyboard, with failures and with what
+// others do meanwhile.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -7,7 +7,8 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-/// A stand-in for the server: the questions it was asked, and its answers, status and body, by method and path.
+/// A stand-in for the server: the questions it was asked, and its answers, status and body, by
+/// method and path.
 pub struct Answers {
     pub address: String,
     asked: Arc<Mutex<Vec<String>>>,

@@ -46,7 +46,8 @@ impl Bench {
         bench
     }
 
-    /// The same, with a daemon that runs. Its server is a script, so the answers come from whatever listens at the address.
+    /// The same, with a daemon that runs. Its server is a script, so the answers come from whatever
+    /// listens at the address.
     pub fn asking(address: &str) -> Self {
         let bench = Self::with(STEADY);
         bench.done(&["init", "--listen", address]);

@@ -1,4 +1,5 @@
-//! `relay init --channel whatsapp`: the program is found, built or named, and gets the person's consent. Program and cargo are small scripts.
+//! `relay init --channel whatsapp`: the program is found, built or named, and gets the person's
+//! consent. Program and cargo are small scripts.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +10,8 @@ use serde_json::{Value, json};
 use crate::answers::Answers;
 use crate::bench::{Bench, STEADY, mode};
 
-/// A WhatsApp program that keeps what it was called with, and records a consent as the real one does.
+/// A WhatsApp program that keeps what it was called with, and records a consent as the real one
+/// does.
 const PROGRAM: &str = r#"#!/bin/sh
 echo "$@" >> "$(dirname "$0")/calls"
 if [ "$1" = consent ]; then echo '{}' > "$3/consent.json"; fi
@@ -26,7 +28,8 @@ fn bench() -> (Answers, Bench) {
     bench_that_says("online", Value::Null)
 }
 
-/// The same with another state. `relay` lies in a folder of the test's own, so that it finds nothing of ours.
+/// The same with another state. `relay` lies in a folder of the test's own, so that it finds
+/// nothing of ours.
 fn bench_that_says(state: &'static str, reason: Value) -> (Answers, Bench) {
     let used =
         json!({"minute": 0, "minute_limit": 20, "day": 0, "day_limit": 300, "first_contacts_day": 0, "first_contacts_limit": 10});

@@ -1,5 +1,5 @@
-//! Which module names which. Every path that begins with `crate`, `super` or `self` counts, in `use` lines, in code, in macros and
-//! in attributes; comments and text do not.
+//! Which module names which. Every path that begins with `crate`, `super` or `self` counts, in
+//! `use` lines, in code, in macros and in attributes; comments and text do not.
 
 use proc_macro2::{Delimiter, TokenTree};
 

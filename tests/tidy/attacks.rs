@@ -1,4 +1,5 @@
-//! The table of attacks in `docs/security.md`: long enough, of every kind, and with tests that exist.
+//! The table of attacks in `docs/security.md`: long enough, of every kind, and with tests that
+//! exist.
 
 use super::files::{Finding, Source};
 

@@ -1,11 +1,12 @@
-//! No circle of files. An arrow leads from a file that names an item to the file that defines it, by
-//! whatever re-export the item was reached: `use super::Unit` in `store/queue/turns.rs` leads to
-//! `store/unit.rs`. `mod x;` and `pub use …` alone are signposts and no arrows. Only names count, not
-//! methods and fields, and files that exist for tests are not reached.
+//! No circle of files. An arrow leads from a file that names an item to the file that defines it,
+//! by whatever re-export the item was reached: `use super::Unit` in `store/queue/turns.rs` leads to
+//! `store/unit.rs`. `mod x;` and `pub use …` alone are signposts and no arrows. Only names count,
+//! not methods and fields, and files that exist for tests are not reached.
 //!
 //! A module and its parts are one thing, so a parent may name its children and they it: a circle is
 //! refused unless it needs both an arrow from a module's own file down into the module and an arrow
-//! from inside up to that file. Files of different modules at the top need no look: the floors forbid it.
+//! from inside up to that file. Files of different modules at the top need no look: the floors
+//! forbid it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -165,7 +166,8 @@ impl<'a> House<'a> {
         arrows
     }
 
-    /// The file in which the item of this path is defined; `None` for a module, and for what is not ours.
+    /// The file in which the item of this path is defined; `None` for a module, and for what is not
+    /// ours.
     fn home(&self, place: &[String], path: &[String], depth: usize) -> Option<usize> {
         let mut at = place.to_vec();
         let mut is_ours = false;
@@ -249,7 +251,8 @@ fn imported(all: &[TokenTree], mut at: usize, prefix: &[String], found: &mut Vec
     at
 }
 
-/// Collects the paths that begin at this token or stand in its brackets; gives back where to read on.
+/// Collects the paths that begin at this token or stand in its brackets; gives back where to read
+/// on.
 fn used(all: &[TokenTree], at: usize, found: &mut Vec<Path>) -> usize {
     match &all[at] {
         TokenTree::Group(group) => {
@@ -274,7 +277,8 @@ fn used(all: &[TokenTree], at: usize, found: &mut Vec<Path>) -> usize {
                 words.push(word);
                 end += 3;
             }
-            // Fields, methods, lifetimes, and the rest of a path with brackets in it have no home of their own.
+            // Fields, methods, lifetimes, and the rest of a path with brackets in it have no home
+            // of their own.
             let before = |what| at > 0 && tokens::is_punct(all, at - 1, what);
             if !(before('.') || before(':') && at > 1 && tokens::is_punct(all, at - 2, ':') || before('\'')) {
                 found.push(Path { words, line: tokens::line(&all[at]) });

@@ -1,5 +1,6 @@
-//! Licences that a manifest does not tell: `cargo deny` reads what a package says of itself, and a file in it may say something else. A GPL
-//! header in one file is enough to bind a program that has it inside. ADR 60 has the story.
+//! Licences that a manifest does not tell: `cargo deny` reads what a package says of itself, and a
+//! file in it may say something else. A GPL header in one file is enough to bind a program that has
+//! it inside. ADR 60 has the story.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -37,7 +38,8 @@ impl Package {
         Self { name: "sample".into(), ours: false, licence: licence.into(), folder: folder.into() }
     }
 
-    /// The parts of this package that are under the GPL or one of its family, with no other licence to choose.
+    /// The parts of this package that are under the GPL or one of its family, with no other licence
+    /// to choose.
     pub fn copyleft(&self) -> Vec<String> {
         let mut found = Vec::new();
         if binds(&self.licence) {
@@ -52,7 +54,8 @@ impl Package {
     }
 }
 
-/// Every package of a lock file, with its sources; an error if those that this system builds are not all on this machine.
+/// Every package of a lock file, with its sources; an error if those that this system builds are
+/// not all on this machine.
 #[allow(clippy::print_stderr, reason = "who runs the test is told what it did not read")]
 pub fn packages(manifest: &Path) -> Result<Vec<Package>, String> {
     let metadata = metadata(manifest, &[]).or_else(|_| {
@@ -91,7 +94,8 @@ fn cargo(arguments: &[&str]) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// True if each choice of this expression is under the GPL or one of its family. `MIT OR LGPL-2.1` is not: MIT may be chosen.
+/// True if each choice of this expression is under the GPL or one of its family. `MIT OR LGPL-2.1`
+/// is not: MIT may be chosen.
 fn binds(expression: &str) -> bool {
     let expression = expression.replace(['(', ')'], " ").replace('/', " OR ");
     expression.split(" OR ").all(|choice| choice.contains("GPL"))

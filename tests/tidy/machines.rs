@@ -1,4 +1,5 @@
-//! State machines without an arm for the rest: a new state, or a new input, does not compile until somebody has said what it does.
+//! State machines without an arm for the rest: a new state, or a new input, does not compile until
+//! somebody has said what it does.
 
 use syn::visit::{self, Visit};
 

@@ -1,6 +1,6 @@
-//! One name for one thing: no two types of `src` that other files can see have the same name, so that
-//! a search for the name finds one meaning. A type for its own file alone is free, and so is one for
-//! tests.
+//! One name for one thing: no two types of `src` that other files can see have the same name, so
+//! that a search for the name finds one meaning. A type for its own file alone is free, and so is
+//! one for tests.
 
 use std::collections::BTreeMap;
 

@@ -89,7 +89,8 @@ fn is_statement(text: &str) -> bool {
         || ["BEGIN", "COMMIT", "ROLLBACK"].contains(&text.trim_end_matches(';'))
 }
 
-/// `Permit { … }` outside `governor`, and whatever would let others make one: open fields, or a derive that copies or invents it.
+/// `Permit { … }` outside `governor`, and whatever would let others make one: open fields, or a
+/// derive that copies or invents it.
 pub fn permit(file: &Source) -> Vec<Finding> {
     let mut permits = Permits::default();
     permits.visit_file(&syn::parse_file(&file.text).unwrap_or_else(|error| panic!("{}: {error}", file.path)));
@@ -158,9 +159,9 @@ impl<'ast> Visit<'ast> for Permits {
 }
 
 /// The name of a tool that every builder begins with, in any text outside the file of names and the
-/// coach, which helps models to call it. The name of a tool that only some profiles have counts if it is
-/// the whole text. `restart` is an effect and a word of persons, too: it counts if it is the whole text,
-/// and not in the files of that effect and of those persons' words.
+/// coach, which helps models to call it. The name of a tool that only some profiles have counts if
+/// it is the whole text. `restart` is an effect and a word of persons, too: it counts if it is the
+/// whole text, and not in the files of that effect and of those persons' words.
 pub fn tool_names(file: &Source) -> Vec<Finding> {
     const MAY: [&str; 2] = ["src/domain/names.rs", "src/coach/"];
     const NAMES: [&str; 3] = ["execute_sql", "write_capability", "manage_tasks"];
@@ -195,8 +196,9 @@ pub fn tool_names(file: &Source) -> Vec<Finding> {
     found(file, &tokens::without_tests(&tokens::of(file)), is_name, "a tool is known by its name in `domain::names` only")
 }
 
-/// `process::exit`, `process::abort` and exit codes anywhere but in `program`, which decides how the process ends, and `main`, which
-/// calls it. `libc::_exit` is free: it is how a child ends between fork and exec.
+/// `process::exit`, `process::abort` and exit codes anywhere but in `program`, which decides how
+/// the process ends, and `main`, which calls it. `libc::_exit` is free: it is how a child ends
+/// between fork and exec.
 pub fn exit(file: &Source) -> Vec<Finding> {
     if ["src/main.rs", "src/bin/relay.rs"].contains(&file.path.as_str()) || file.path.starts_with("src/program/") {
         return Vec::new();
@@ -214,9 +216,9 @@ pub fn exit(file: &Source) -> Vec<Finding> {
     found(file, &tokens::of(file), ends, "return to `program`; it alone decides the exit code, and only `main` ends the process")
 }
 
-/// A wait of a test with a limit of its own, which a slow machine would reach. `PATIENCE` ends a test
-/// that hangs, and nothing else. The files in the list wait for less on purpose: for a pace, or since
-/// the end of the time is no failure.
+/// A wait of a test with a limit of its own, which a slow machine would reach. `PATIENCE` ends a
+/// test that hangs, and nothing else. The files in the list wait for less on purpose: for a pace,
+/// or since the end of the time is no failure.
 pub fn impatience(file: &Source) -> Vec<Finding> {
     const MAY: [&str; 3] = ["tests/chaos/", "tests/evals/suite/run.rs", "tests/it/mcp_conformance.rs"];
     if MAY.iter().any(|place| file.path.starts_with(place)) {

@@ -7,7 +7,8 @@ use super::files::{Finding, Source};
 /// The most lines of code in the body of a function.
 const LONGEST_BODY: usize = 80;
 
-/// Functions whose bodies have more lines of code. Empty lines and comments do not count, and tests are no part of the program.
+/// Functions whose bodies have more lines of code. Empty lines and comments do not count, and tests
+/// are no part of the program.
 pub fn functions(file: &Source) -> Vec<Finding> {
     let mut bodies = Bodies::default();
     bodies.visit_file(&syn::parse_file(&file.text).unwrap_or_else(|error| panic!("{}: {error}", file.path)));

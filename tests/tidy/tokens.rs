@@ -1,4 +1,5 @@
-//! Rust sources as tokens: comments of both kinds are gone, text in quotes is one token, and macros hide nothing.
+//! Rust sources as tokens: comments of both kinds are gone, text in quotes is one token, and macros
+//! hide nothing.
 
 use proc_macro2::{Delimiter, Group, Literal, TokenStream, TokenTree};
 
@@ -117,7 +118,8 @@ fn is_cfg_test(token: &TokenTree) -> bool {
     word(tokens.first()).as_deref() == Some("cfg") && argument.len() == 1 && word(argument.first()).as_deref() == Some("test")
 }
 
-/// Calls `visit` for every token, those in brackets too, with the tokens around it and its place among them.
+/// Calls `visit` for every token, those in brackets too, with the tokens around it and its place
+/// among them.
 pub fn each(tokens: &[TokenTree], visit: &mut impl FnMut(&[TokenTree], usize)) {
     for (at, token) in tokens.iter().enumerate() {
         visit(tokens, at);

@@ -22,7 +22,8 @@ pub fn number(jid: &Jid) -> Option<String> {
     right.then(|| format!("+{digits}"))
 }
 
-/// The number behind a name of WhatsApp, a hidden one (`…@lid`) too: from what the message itself says, or from what was learned before.
+/// The number behind a name of WhatsApp, a hidden one (`…@lid`) too: from what the message itself
+/// says, or from what was learned before.
 pub async fn resolve(client: &Client, jid: &Jid, other: Option<&Jid>) -> Option<String> {
     if let Some(number) = number(jid).or_else(|| other.and_then(number)) {
         return Some(number);

@@ -1,5 +1,5 @@
-//! A temporary ban, kept beside the session: a program that is started again waits for its end, too. An attempt to connect before that is what a
-//! ban punishes.
+//! A temporary ban, kept beside the session: a program that is started again waits for its end,
+//! too. An attempt to connect before that is what a ban punishes.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};

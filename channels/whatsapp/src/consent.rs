@@ -1,5 +1,5 @@
-//! The consent to the risk: shown before the first QR code, answered by a person, recorded with time and text. Without the record the program
-//! connects to nobody.
+//! The consent to the risk: shown before the first QR code, answered by a person, recorded with
+//! time and text. Without the record the program connects to nobody.
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
@@ -30,8 +30,8 @@ pub fn given(folder: &Path) -> bool {
     consent.is_some_and(|consent| consent.text == TEXT)
 }
 
-/// Shows the text, asks unless `accept_risk` is set, and records a yes. True if there is one. A text that was agreed to
-/// already is neither shown nor asked about again.
+/// Shows the text, asks unless `accept_risk` is set, and records a yes. True if there is one. A
+/// text that was agreed to already is neither shown nor asked about again.
 ///
 /// # Errors
 /// The words cannot be shown or read, or the record cannot be written.

@@ -1,5 +1,5 @@
-//! The program's own folder: WhatsApp's session in `whatsapp-session/session.db`, the journal, the record of consent. The session is as good as the
-//! account, so nobody but its owner may read it.
+//! The program's own folder: WhatsApp's session in `whatsapp-session/session.db`, the journal, the
+//! record of consent. The session is as good as the account, so nobody but its owner may read it.
 
 use std::fs::{DirBuilder, OpenOptions, Permissions};
 use std::io;
@@ -32,7 +32,8 @@ impl Folder {
         Ok(Self { root, media })
     }
 
-    /// The path of the session's database, in a folder (0700) and a file (0600) that are made now if they are not there.
+    /// The path of the session's database, in a folder (0700) and a file (0600) that are made now
+    /// if they are not there.
     ///
     /// # Errors
     /// They cannot be made.
@@ -46,7 +47,8 @@ impl Folder {
         Ok(file)
     }
 
-    /// Puts the session aside, so that the next one begins with a QR code. It is kept for a look at what went wrong; the account has ended it.
+    /// Puts the session aside, so that the next one begins with a QR code. It is kept for a look at
+    /// what went wrong; the account has ended it.
     ///
     /// # Errors
     /// The folder cannot be renamed.
@@ -70,7 +72,8 @@ impl Folder {
         }
     }
 
-    /// The path of what is known of a ban. It goes with the session, for the next one may be that of another number.
+    /// The path of what is known of a ban. It goes with the session, for the next one may be that
+    /// of another number.
     pub fn ban(&self) -> PathBuf {
         self.root.join(SESSION).join("ban.json")
     }

@@ -1,5 +1,6 @@
-//! Messages in. The library calls the hook before it acknowledges anything to WhatsApp, and acknowledges when the hook says yes; the hook says
-//! yes when level3 has accepted. A program that dies in between gets the message again.
+//! Messages in. The library calls the hook before it acknowledges anything to WhatsApp, and
+//! acknowledges when the hook says yes; the hook says yes when level3 has accepted. A program that
+//! dies in between gets the message again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +21,8 @@ use crate::words::{self, File, Said};
 /// The largest file that is downloaded.
 pub const LARGEST: u64 = 16 << 20;
 
-/// How long a download may take. The library waits for this hook before it reads on, so a file that does not come must not hold up the rest.
+/// How long a download may take. The library waits for this hook before it reads on, so a file that
+/// does not come must not hold up the rest.
 const DOWNLOAD: Duration = Duration::from_secs(60);
 
 /// The hook.
@@ -42,7 +44,8 @@ impl InboundDurabilityHook for Inbound {
 }
 
 impl Inbound {
-    /// Tells level3 of a message, and gives back what to wait for; nothing if there is nothing to tell.
+    /// Tells level3 of a message, and gives back what to wait for; nothing if there is nothing to
+    /// tell.
     async fn pass_on(&self, client: &Client, inbound: &InboundMessage) -> Option<oneshot::Receiver<()>> {
         let shared = &self.0;
         let info = &inbound.info;
@@ -69,7 +72,8 @@ impl Inbound {
         Some(accepted)
     }
 
-    /// Downloads a file into the media folder. If it is too large, or does not come, the message goes on without it and says so.
+    /// Downloads a file into the media folder. If it is too large, or does not come, the message
+    /// goes on without it and says so.
     async fn fetch(&self, client: &Client, file: &File<'_>, from: &str, id: &str) -> IncomingFile {
         let omitted = || IncomingFile::Omitted { omitted: true, bytes: file.bytes, media_type: file.media_type.clone() };
         if file.bytes > LARGEST {

@@ -1,5 +1,6 @@
-//! The memory of this program between two runs, in a file that only grows: which ids it has sent, which WhatsApp acknowledged, and which
-//! incoming messages level3 accepted. It keeps nothing of what was said.
+//! The memory of this program between two runs, in a file that only grows: which ids it has sent,
+//! which WhatsApp acknowledged, and which incoming messages level3 accepted. It keeps nothing of
+//! what was said.
 
 use std::collections::{HashSet, VecDeque};
 use std::fs::{File, OpenOptions};
@@ -7,7 +8,8 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// How many facts are kept when the file is read. A message of ours that comes back, or one that comes twice, does so within days.
+/// How many facts are kept when the file is read. A message of ours that comes back, or one that
+/// comes twice, does so within days.
 const KEPT: usize = 10_000;
 
 /// The open journal.

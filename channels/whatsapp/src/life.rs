@@ -1,5 +1,6 @@
-//! The answer to the end of a connection with WhatsApp: how long to wait, whether the session is any good, whether a person is needed. A pure
-//! function, for the stakes are an account: a client that comes back too soon after a lock makes it worse.
+//! The answer to the end of a connection with WhatsApp: how long to wait, whether the session is
+//! any good, whether a person is needed. A pure function, for the stakes are an account: a client
+//! that comes back too soon after a lock makes it worse.
 
 use std::time::Duration;
 
@@ -77,7 +78,8 @@ fn pause(row: Row) -> Duration {
     MINUTE * [5, 15, 60][(row.0 as usize).min(2)]
 }
 
-/// The answer to an end, and how long the row is afterwards. `online` is true if the connection that ended had been online.
+/// The answer to an end, and how long the row is afterwards. `online` is true if the connection
+/// that ended had been online.
 pub fn next(row: Row, online: bool, end: &End) -> (Row, Next) {
     let row = if online { Row(0) } else { row };
     match end {
@@ -85,7 +87,8 @@ pub fn next(row: Row, online: bool, end: &End) -> (Row, Next) {
         End::Logout => (Row(0), Next::Forget),
         End::LoggedOut { .. } => (Row(0), Next::Anew),
         End::Locked | End::Replaced | End::Unreadable | End::Failed { .. } => (Row(row.0 + 1), Next::Pause(pause(row))),
-        // A little later than the end of the ban: clocks differ. A ban without end is looked at once a day.
+        // A little later than the end of the ban: clocks differ. A ban without end is looked at
+        // once a day.
         End::Banned { expire, .. } => {
             let wait = if *expire > LONGEST_BAN { DAY } else { (*expire).max(5 * MINUTE) };
             (row, Next::Pause(wait + MINUTE / 6))

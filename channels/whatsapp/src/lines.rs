@@ -17,7 +17,8 @@ pub enum Heard {
     Wrong(String),
 }
 
-/// Reads orders until the input ends, one at a time. The end of the input is the end of the channel.
+/// Reads orders until the input ends, one at a time. The end of the input is the end of the
+/// channel.
 pub fn orders(input: impl AsyncRead + Unpin + Send + 'static) -> mpsc::Receiver<Heard> {
     let (heard, orders) = mpsc::channel(64);
     tokio::spawn(async move {
@@ -46,7 +47,8 @@ fn order(line: &[u8]) -> Heard {
     read.map_or_else(Heard::Wrong, Heard::Order)
 }
 
-/// The way to level3. Each report is written and flushed at once, so what was said is said even if the program dies right after.
+/// The way to level3. Each report is written and flushed at once, so what was said is said even if
+/// the program dies right after.
 #[derive(Clone)]
 pub struct Reports(Arc<Mutex<dyn Write + Send>>);
 
@@ -56,7 +58,8 @@ impl Reports {
         Self(Arc::new(Mutex::new(output)))
     }
 
-    /// Says it. If level3 does not listen any more, our input ends as well, and that ends the program.
+    /// Says it. If level3 does not listen any more, our input ends as well, and that ends the
+    /// program.
     pub fn say(&self, report: &Report) {
         let mut line = serde_json::to_vec(report).unwrap_or_default();
         line.push(b'\n');

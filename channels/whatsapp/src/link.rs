@@ -1,5 +1,6 @@
-//! One connection with WhatsApp, from the first handshake to its end: builds the library's client, and tells level3 what the client tells us.
-//! A broken connection is no end: the library connects again by itself.
+//! One connection with WhatsApp, from the first handshake to its end: builds the library's client,
+//! and tells level3 what the client tells us. A broken connection is no end: the library connects
+//! again by itself.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -89,8 +90,9 @@ impl Link {
         Ok(link)
     }
 
-    /// Asks for a pairing code if one is wanted, and not for a device that is linked: the phone would offer to link another one. The library tells of
-    /// the code, or of its failure, by an event.
+    /// Asks for a pairing code if one is wanted, and not for a device that is linked: the phone
+    /// would offer to link another one. The library tells of the code, or of its failure, by an
+    /// event.
     fn ask_for_pairing_code(&self) {
         let Some(number) = self.pair.clone().filter(|_| self.client.pn().is_none()) else { return };
         let client = Arc::clone(&self.client);
@@ -105,7 +107,8 @@ impl Link {
         });
     }
 
-    /// Waits for the end of the connection, and tells level3 of everything until then. May be dropped and called again.
+    /// Waits for the end of the connection, and tells level3 of everything until then. May be
+    /// dropped and called again.
     pub async fn next_end(&mut self) -> End {
         loop {
             let unscanned = self.code_ends.filter(|_| self.no_more_codes);
@@ -143,7 +146,8 @@ impl Link {
             Event::Disconnected(_) => {
                 shared.nobody_answers();
                 shared.tell(Status::plain(State::Connecting));
-                // A pairing code goes with its connection. After the last QR code that is the end of it.
+                // A pairing code goes with its connection. After the last QR code that is the end
+                // of it.
                 if !self.no_more_codes {
                     self.ask_for_pairing_code();
                 }
@@ -156,7 +160,8 @@ impl Link {
                 self.code_ends = Some(Instant::now() + code.timeout + self.minute);
                 shared.tell(pairing_code(code));
             }
-            // The code is no good any more, say because the phone typed another one and fell silent.
+            // The code is no good any more, say because the phone typed another one and fell
+            // silent.
             Event::PairingCodeRefresh(refresh) if !refresh.force_manual => {
                 self.code_ends = Some(Instant::now() + 2 * ASKING);
                 self.ask_for_pairing_code();

@@ -1,5 +1,5 @@
-//! `level3-whatsapp`: WhatsApp for level3. Without a command it is a channel program, which level3 starts and speaks with over stdin and
-//! stdout; `consent` shows the risk and asks.
+//! `level3-whatsapp`: WhatsApp for level3. Without a command it is a channel program, which level3
+//! starts and speaks with over stdin and stdout; `consent` shows the risk and asks.
 
 mod address;
 mod ban;

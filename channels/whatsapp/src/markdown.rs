@@ -1,6 +1,8 @@
-//! Markdown, as models write it, in the marks that WhatsApp knows: `*bold*`, `_italic_`, `~struck~`, code, quotes and lists.
+//! Markdown, as models write it, in the marks that WhatsApp knows: `*bold*`, `_italic_`,
+//! `~struck~`, code, quotes and lists.
 
-/// The text with WhatsApp's marks. Fenced code and code spans stay as they are, and so does a mark that opens nothing.
+/// The text with WhatsApp's marks. Fenced code and code spans stay as they are, and so does a mark
+/// that opens nothing.
 pub fn whatsapp(markdown: &str) -> String {
     let mut fenced = false;
     let mut lines = Vec::new();

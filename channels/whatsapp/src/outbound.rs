@@ -1,5 +1,6 @@
-//! Messages out. The library says Ok before WhatsApp's server has answered, also to a message that is refused a moment later; so `sent` is said
-//! when the server's acknowledgement has come, and an attempt without one stays without an answer.
+//! Messages out. The library says Ok before WhatsApp's server has answered, also to a message that
+//! is refused a moment later; so `sent` is said when the server's acknowledgement has come, and an
+//! attempt without one stays without an answer.
 
 use std::sync::Arc;
 
@@ -45,7 +46,8 @@ impl Refusal {
     }
 }
 
-/// Carries out one order to send, and answers it; without an answer of the server there is none of ours.
+/// Carries out one order to send, and answers it; without an answer of the server there is none of
+/// ours.
 pub async fn send(shared: Arc<Shared>, client: Option<Arc<Client>>, order: Outgoing) {
     let id = order.id.clone();
     match attempt(&shared, client, order).await {
@@ -117,7 +119,8 @@ fn failed(error: &SendError) -> Refusal {
     }
 }
 
-/// The order in WhatsApp's messages: the file with the text as its caption, or the file and then the text in parts.
+/// The order in WhatsApp's messages: the file with the text as its caption, or the file and then
+/// the text in parts.
 async fn messages(shared: &Shared, client: &Client, order: &Outgoing) -> Result<Vec<wa::Message>, Refusal> {
     let mut texts = parts::parts(&markdown::whatsapp(&order.text));
     let mut messages = Vec::new();
@@ -148,13 +151,14 @@ async fn upload(shared: &Shared, client: &Client, file: &OutgoingFile, caption: 
     })
 }
 
-/// level3's id as WhatsApp writes ids, in upper case. level3 writes its own so, too: what the program says later about a message has this form.
+/// level3's id as WhatsApp writes ids, in upper case. level3 writes its own so, too: what the
+/// program says later about a message has this form.
 fn wire(id: &str) -> String {
     id.to_uppercase()
 }
 
-/// The ids of an order's messages: the last has the order's own, so that its receipts are about the whole; those before it are derived from it, so
-/// that an order that is tried again is shown once.
+/// The ids of an order's messages: the last has the order's own, so that its receipts are about the
+/// whole; those before it are derived from it, so that an order that is tried again is shown once.
 fn ids(id: &str, count: usize) -> Vec<String> {
     (1..=count).map(|n| if n == count { wire(id) } else { wire(&digest(&format!("{id} {n}"))[..32]) }).collect()
 }

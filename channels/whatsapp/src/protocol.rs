@@ -1,4 +1,5 @@
-//! The lines between level3 and this program: one JSON object each, version 1. docs/channel-programs.md of level3 describes them.
+//! The lines between level3 and this program: one JSON object each, version 1.
+//! docs/channel-programs.md of level3 describes them.
 
 use serde::{Deserialize, Serialize};
 
@@ -160,7 +161,8 @@ pub enum Report {
         code: String,
         /// A sentence for a person.
         reason: String,
-        /// False if nothing left this machine and a later attempt may work; absent if no attempt is worth it.
+        /// False if nothing left this machine and a later attempt may work; absent if no attempt is
+        /// worth it.
         #[serde(skip_serializing_if = "Option::is_none")]
         left: Option<bool>,
     },

@@ -1,4 +1,5 @@
-//! The program: waits for `start`, and keeps one connection after the other until level3 closes the input.
+//! The program: waits for `start`, and keeps one connection after the other until level3 closes the
+//! input.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +19,8 @@ use crate::server::Server;
 use crate::shared::{Shared, in_future, passed, written};
 use crate::{address, consent, outbound};
 
-/// The version of whatsapp-rust that this program is built with, for the words about an outdated client.
+/// The version of whatsapp-rust that this program is built with, for the words about an outdated
+/// client.
 const LIBRARY: &str = "0.7.0";
 
 /// Runs until level3 closes the input.
@@ -107,7 +109,8 @@ impl Program {
         self.idle(Some(left)).await
     }
 
-    /// Keeps a ban before anybody hears of it. One that cannot be kept is still waited for by this run.
+    /// Keeps a ban before anybody hears of it. One that cannot be kept is still waited for by this
+    /// run.
     fn keep_ban(&self, end: &End, until: Option<&str>) {
         let (End::Banned { reason, .. }, Some(until)) = (end, until) else { return };
         let ban = Ban { at: written(Utc::now()), until: until.to_owned(), reason: reason.clone() };
@@ -202,7 +205,8 @@ fn banned(reason: &str) -> Status {
     Status::because(State::Locked, "402", format!("WhatsApp has banned this number for a time ({reason})"))
 }
 
-/// The words about an outdated client. The first release that will do is not known here, so they say which ones will not.
+/// The words about an outdated client. The first release that will do is not known here, so they
+/// say which ones will not.
 fn outdated(web: &str) -> String {
     format!(
         "WhatsApp takes no client of this version: level3-whatsapp {} with whatsapp-rust {LIBRARY}, \

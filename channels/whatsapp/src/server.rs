@@ -1,10 +1,12 @@
-//! Which server the program connects to: WhatsApp's, always. A build for the tests may name one on loopback instead.
+//! Which server the program connects to: WhatsApp's, always. A build for the tests may name one on
+//! loopback instead.
 
 use std::time::Duration;
 
 use whatsapp_rust_ureq_http_client::UreqHttpClient;
 
-/// The most bytes of one answer over HTTP: a file of the largest size that is downloaded, and a margin.
+/// The most bytes of one answer over HTTP: a file of the largest size that is downloaded, and a
+/// margin.
 const LARGEST_ANSWER: u64 = 20 << 20;
 
 /// The server.
@@ -80,10 +82,12 @@ mod test_server {
         }
     }
 
-    /// The client for files, without TLS on loopback: the library makes every address of a file `https`.
+    /// The client for files, without TLS on loopback: the library makes every address of a file
+    /// `https`.
     pub struct Http(UreqHttpClient);
 
-    /// True if a port alone stands before the path. An `@` there would make all that is before it a user's name, and what follows the host.
+    /// True if a port alone stands before the path. An `@` there would make all that is before it a
+    /// user's name, and what follows the host.
     fn begins_with_port(rest: &str) -> bool {
         let port = rest.split('/').next().unwrap_or_default();
         port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok()

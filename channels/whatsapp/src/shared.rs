@@ -1,4 +1,5 @@
-//! The things that all parts of the program share: the way to level3, the folder, the journal, and who waits for what.
+//! The things that all parts of the program share: the way to level3, the folder, the journal, and
+//! who waits for what.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -60,7 +61,8 @@ impl Shared {
         }
     }
 
-    /// A place among those who wait for level3 to accept a message, and true if nobody waited for it yet.
+    /// A place among those who wait for level3 to accept a message, and true if nobody waited for
+    /// it yet.
     pub fn await_accepted(&self, key: Key) -> (oneshot::Receiver<()>, bool) {
         let (done, accepted) = oneshot::channel();
         let mut accepting = lock(&self.accepting);

@@ -1,4 +1,5 @@
-//! Reads an incoming message, whatever WhatsApp wrapped it in: text, caption, file, what it answers, an edit, a deletion.
+//! Reads an incoming message, whatever WhatsApp wrapped it in: text, caption, file, what it
+//! answers, an edit, a deletion.
 
 use wacore::download::Downloadable;
 use wacore::proto_helpers::MessageExt;
@@ -31,7 +32,8 @@ pub struct File<'a> {
     pub bytes: u64,
 }
 
-/// Reads the message, or nothing if it says nothing to a person: keys, receipts, reactions, settings.
+/// Reads the message, or nothing if it says nothing to a person: keys, receipts, reactions,
+/// settings.
 pub fn read(message: &wa::Message) -> Option<Said<'_>> {
     let base = message.get_base_message();
     if let Some(protocol) = base.protocol_message.as_option() {
@@ -46,7 +48,8 @@ pub fn read(message: &wa::Message) -> Option<Said<'_>> {
     Some(Said { text, file, quotes: quotes(base), note: None })
 }
 
-/// An edit or a deletion. The text is such that nobody takes it for a message of its own, word by word.
+/// An edit or a deletion. The text is such that nobody takes it for a message of its own, word by
+/// word.
 fn note(protocol: &wa::message::ProtocolMessage) -> Option<Said<'static>> {
     let of = protocol.key.as_option()?.id.clone()?;
     match protocol.r#type {

@@ -80,7 +80,8 @@ fn tasks_section(DueTasks { soonest, more }: &DueTasks) -> String {
     section
 }
 
-/// The messages of a conversation, and of those that it goes on from, as a condition of a statement.
+/// The messages of a conversation, and of those that it goes on from, as a condition of a
+/// statement.
 fn place(id: ConversationId, earlier: &[(ConversationId, TurnId)]) -> String {
     let own = format!("conversation_id = {id}");
     let before = earlier.iter().map(|(id, up_to)| format!(" OR conversation_id = {id} AND turn_id <= {up_to}"));
@@ -141,8 +142,9 @@ impl<'a> Conversation<'a> {
         Self { before, ..self }
     }
 
-    /// The same with the person's to-dos before the newest message. They change from message to message and begin with the time; behind
-    /// all that is older they spare a local server from reading the tools and the conversation again.
+    /// The same with the person's to-dos before the newest message. They change from message to
+    /// message and begin with the time; behind all that is older they spare a local server from
+    /// reading the tools and the conversation again.
     pub(super) fn with_todos(self, text: Option<&'a str>) -> Self {
         Self { todos: text, ..self }
     }

@@ -1,4 +1,5 @@
-//! The home of the operator, `~/.zeta`: its settings, its logs, its scripts, and the data of its server. Nobody else may look into it.
+//! The home of the operator, `~/.zeta`: its settings, its logs, its scripts, and the data of its
+//! server. Nobody else may look into it.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::ErrorKind;
@@ -100,7 +101,8 @@ impl OperatorHome {
         self.path.join("logs").join(format!("turn-{task}.jsonl"))
     }
 
-    /// The folder of the WhatsApp program, made if it is missing; `whatsapp-session` in the home leads to the session in it.
+    /// The folder of the WhatsApp program, made if it is missing; `whatsapp-session` in the home
+    /// leads to the session in it.
     pub(super) fn whatsapp(&self) -> Result<PathBuf, CliError> {
         let folder = self.path.join(WHATSAPP);
         DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(file(&folder))?;

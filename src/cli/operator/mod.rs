@@ -1,5 +1,5 @@
-//! `level3 operator`: the operator's home with its settings, and the commands that look at its tasks and logs. `program` runs the server in the
-//! foreground.
+//! `level3 operator`: the operator's home with its settings, and the commands that look at its
+//! tasks and logs. `program` runs the server in the foreground.
 
 mod home;
 mod log;

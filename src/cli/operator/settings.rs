@@ -1,4 +1,5 @@
-//! `config.json` of the operator: who may order, by which channel, with which model, within which limits. A wrong field is named with a right value.
+//! `config.json` of the operator: who may order, by which channel, with which model, within which
+//! limits. A wrong field is named with a right value.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
@@ -178,7 +179,8 @@ fn wrong(field: &str, value: &Value, right: &str) -> String {
     format!("`{field}` is {value}; write {right}")
 }
 
-/// The text of a field. Its name may have that of its object before it, like `model.name`, as a person is told of it.
+/// The text of a field. Its name may have that of its object before it, like `model.name`, as a
+/// person is told of it.
 fn text_of(fields: &Map<String, Value>, name: &str, right: &str) -> Result<Option<String>, String> {
     match name.rsplit('.').next().and_then(|own| fields.get(own)) {
         None | Some(Value::Null) => Ok(None),
@@ -198,7 +200,8 @@ fn object_of(fields: &Map<String, Value>, name: &str, right: &str, known: &[&str
     }
 }
 
-/// The numbers, each exactly as channels say it: nothing that merely looks like one may give orders.
+/// The numbers, each exactly as channels say it: nothing that merely looks like one may give
+/// orders.
 fn numbers(fields: &Map<String, Value>) -> Result<Vec<ContactAddress>, String> {
     let written: Vec<&Value> = match fields.get("number") {
         None | Some(Value::Null) => Vec::new(),
@@ -217,7 +220,8 @@ fn exactly(field: &str, written: &str) -> Result<ContactAddress, String> {
     if read.as_str() == written { Ok(read) } else { Err(wrong(field, &json!(written), &format!("\"{read}\""))) }
 }
 
-/// The settings with all that is needed: read, said on the command line, or asked at the terminal. They are kept if they changed.
+/// The settings with all that is needed: read, said on the command line, or asked at the terminal.
+/// They are kept if they changed.
 pub(super) fn complete(
     home: OperatorHome,
     said: Said,
@@ -309,7 +313,8 @@ pub(super) fn asked(question: &str) -> Result<String, CliError> {
 }
 
 impl OperatorSetup {
-    /// Looks whether the page can have its address. It cannot if an operator runs, whose session nobody may touch then.
+    /// Looks whether the page can have its address. It cannot if an operator runs, whose session
+    /// nobody may touch then.
     pub(super) fn may_listen(&self) -> Result<(), CliError> {
         let listen = self.config.listen;
         let cannot = |error| {

@@ -1,4 +1,5 @@
-//! The WhatsApp program of the operator: found or built, the consent to its risk, and its QR code in the terminal.
+//! The WhatsApp program of the operator: found or built, the consent to its risk, and its QR code
+//! in the terminal.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

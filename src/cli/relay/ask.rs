@@ -18,11 +18,13 @@ use super::told::Told;
 use crate::cli::CliError;
 use crate::cli::client::Client;
 
-/// How long the server gets to answer. Real time: it guards against one that hangs. A try of a webhook takes 20 s.
+/// How long the server gets to answer. Real time: it guards against one that hangs. A try of a
+/// webhook takes 20 s.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Between two looks whether the server is back.
 const LOOK: Duration = Duration::from_millis(100);
-/// So many looks, 15 s together. The supervisor starts a server that has crashed again after a second, and after more each time.
+/// So many looks, 15 s together. The supervisor starts a server that has crashed again after a
+/// second, and after more each time.
 const LOOKS: u32 = 150;
 
 /// The server that is asked.
@@ -58,8 +60,9 @@ impl RelayClient {
         Ok(Self { server, token, token_file, json, patience: PATIENCE, waits: Cell::new(false) })
     }
 
-    /// The address of the server; `None` while the daemon's is on its way. A daemon is looked for before each request: without it the token
-    /// would go to any program that listens at its address.
+    /// The address of the server; `None` while the daemon's is on its way. A daemon is looked for
+    /// before each request: without it the token would go to any program that listens at its
+    /// address.
     pub(super) fn place(&self) -> Result<Option<Url>, RelayCliError> {
         match &self.server {
             AskedServer::Named(url) => Ok(Some(url.clone())),
@@ -110,7 +113,8 @@ impl RelayClient {
         Ok(Told { whole, said })
     }
 
-    /// The answer, and the address it came from. While the daemon's server is on its way back, this waits for it.
+    /// The answer, and the address it came from. While the daemon's server is on its way back, this
+    /// waits for it.
     async fn answered(
         &self,
         reads: bool,
@@ -137,7 +141,8 @@ impl RelayClient {
         Err(self.not_back())
     }
 
-    /// True if the request may be made again: it has not reached the daemon, or it only reads and the server died over it.
+    /// True if the request may be made again: it has not reached the daemon, or it only reads and
+    /// the server died over it.
     fn comes_again(&self, reads: bool, error: &CliError) -> bool {
         let is_lost = match error {
             CliError::Unreachable { .. } => true,

@@ -1,4 +1,5 @@
-//! `relay loopback`: speaks over the test channel as a contact would, and shows what its phones hold.
+//! `relay loopback`: speaks over the test channel as a contact would, and shows what its phones
+//! hold.
 
 use clap::Subcommand;
 use serde_json::json;

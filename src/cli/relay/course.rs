@@ -1,4 +1,5 @@
-//! The course of a supervisor after its server has ended: nothing, or starting it again, after a pause that grows with each crash.
+//! The course of a supervisor after its server has ended: nothing, or starting it again, after a
+//! pause that grows with each crash.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! `relay export`: instances, transcripts and settings as JSON files. They hold no secret, and what contacts said: only the user may read them.
+//! `relay export`: instances, transcripts and settings as JSON files. They hold no secret, and what
+//! contacts said: only the user may read them.
 
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, OpenOptions};

@@ -1,4 +1,5 @@
-//! The folder of Relay, `.relay-agent`: its settings, its token, its templates, and the lock of the daemon that runs on it.
+//! The folder of Relay, `.relay-agent`: its settings, its token, its templates, and the lock of the
+//! daemon that runs on it.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
@@ -42,7 +43,8 @@ pub(super) struct RelayHome {
 }
 
 impl RelayHome {
-    /// The folder that is meant: `--home`, else `RELAY_HOME`, else that of the working directory if it has one, else that of the user.
+    /// The folder that is meant: `--home`, else `RELAY_HOME`, else that of the working directory if
+    /// it has one, else that of the user.
     pub(super) fn find(given: Option<&Path>, environment: &RelayEnvironment, here: &Path) -> Result<Self, RelayCliError> {
         let named = given.map(Path::to_owned).or_else(|| environment.home.clone());
         let near = || Some(here.join(NAME)).filter(|folder| folder.is_dir());
@@ -96,7 +98,8 @@ impl RelayHome {
         self.path.join("daemon.pid")
     }
 
-    /// The file that the server writes once it is ready: its address. It is there only while that server runs.
+    /// The file that the server writes once it is ready: its address. It is there only while that
+    /// server runs.
     pub(super) fn ready_file(&self) -> PathBuf {
         self.path.join("daemon.ready")
     }
@@ -116,7 +119,8 @@ impl RelayHome {
         }
     }
 
-    /// The token, if it keeps others out. That of a level3 which `config.json` names is as its operator made it.
+    /// The token, if it keeps others out. That of a level3 which `config.json` names is as its
+    /// operator made it.
     pub(super) fn token(&self, config: &HomeConfig) -> Result<SecretString, RelayCliError> {
         let file = self.token_file();
         let wrong = |why: String| Err(RelayCliError::Refused(format!("the token in {} {why}", file.display())));
@@ -137,7 +141,8 @@ impl RelayHome {
         Ok(SecretString::from(token))
     }
 
-    /// The key of this model, if one was given. A key that was given for another place is refused, and not shown to this one.
+    /// The key of this model, if one was given. A key that was given for another place is refused,
+    /// and not shown to this one.
     pub(super) fn model_key(&self, model: &HomeModel) -> Result<Option<String>, RelayCliError> {
         let file = self.key_file();
         let text = match fs::read_to_string(&file) {
@@ -171,7 +176,8 @@ impl RelayHome {
         }
     }
 
-    /// Makes the folder with what belongs into it, and closes it to others. A token that is there stays.
+    /// Makes the folder with what belongs into it, and closes it to others. A token that is there
+    /// stays.
     pub(super) fn make(&self, random: &dyn Random) -> Result<(), RelayCliError> {
         for folder in [&self.path, &self.templates(), &self.path.join("whatsapp")] {
             DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(RelayCliError::file(folder))?;
@@ -218,7 +224,8 @@ impl RelayHome {
         if !self.path.is_dir() {
             return Ok(false);
         }
-        // Shared, so that commands that look at the same time do not take each other for the daemon.
+        // Shared, so that commands that look at the same time do not take each other for the
+        // daemon.
         match self.open_lock()?.try_lock_shared() {
             Ok(()) => Ok(false),
             Err(TryLockError::WouldBlock) => Ok(true),
@@ -226,12 +233,14 @@ impl RelayHome {
         }
     }
 
-    /// How far the daemon can be asked, and where. Its own server has said the address; `config.json` may have another by now.
+    /// How far the daemon can be asked, and where. Its own server has said the address;
+    /// `config.json` may have another by now.
     pub(super) fn reach(&self) -> Result<DaemonReach, RelayCliError> {
         if !self.is_held()? {
             return Ok(DaemonReach::Gone);
         }
-        // A file that is gone, or a line without its end, is of a server that is just going or coming.
+        // A file that is gone, or a line without its end, is of a server that is just going or
+        // coming.
         let said = fs::read_to_string(self.ready_file()).unwrap_or_default();
         let Some(line) = said.strip_suffix('\n') else { return Ok(DaemonReach::Coming) };
         let address = line.parse::<SocketAddr>().ok().filter(|address| address.ip().is_loopback());

@@ -1,5 +1,5 @@
-//! `relay init`: the folder, the model with its key, the channel, the pace. Asked at a terminal, or said by options. Called again it changes what is
-//! said and keeps the rest.
+//! `relay init`: the folder, the model with its key, the channel, the pace. Asked at a terminal, or
+//! said by options. Called again it changes what is said and keeps the rest.
 
 use std::io::{self, IsTerminal, Read};
 use std::net::SocketAddr;
@@ -37,7 +37,8 @@ pub(super) struct InitCommand {
     /// Read the model's key from standard input
     #[arg(long)]
     key: bool,
-    /// The program that speaks with WhatsApp; else that of LEVEL3_WHATSAPP, else the one beside relay, else it is built
+    /// The program that speaks with WhatsApp; else that of LEVEL3_WHATSAPP, else the one beside
+    /// relay, else it is built
     #[arg(long, value_name = "FILE")]
     whatsapp_program: Option<PathBuf>,
     /// Build the program that speaks with WhatsApp if there is none, without being asked (minutes)
@@ -55,7 +56,8 @@ pub(super) struct InitCommand {
     /// The daemon's address on this machine
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     listen: Option<SocketAddr>,
-    /// Use a level3 that runs already, like http://127.0.0.1:8000; its token is read from standard input
+    /// Use a level3 that runs already, like http://127.0.0.1:8000; its token is read from standard
+    /// input
     #[arg(long, value_name = "URL", conflicts_with = "key")]
     server: Option<String>,
 }
@@ -209,7 +211,8 @@ fn agreed(config: &mut HomeConfig, word: WhatsAppWord, home: &RelayHome, world: 
     Ok(())
 }
 
-/// Reads the daemon's address; whether it is one of this machine is looked at with all other settings.
+/// Reads the daemon's address; whether it is one of this machine is looked at with all other
+/// settings.
 fn address(written: &str) -> Result<SocketAddr, String> {
     written.parse().map_err(|_| "expected an address of this machine with a port, like 127.0.0.1:3214".to_owned())
 }

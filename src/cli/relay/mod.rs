@@ -1,5 +1,6 @@
-//! The command `relay`: conversations with outside people, ordered and watched from a shell. It starts and stops the daemon, a supervised
-//! `level3 serve`, and asks it over HTTP for everything else.
+//! The command `relay`: conversations with outside people, ordered and watched from a shell. It
+//! starts and stops the daemon, a supervised `level3 serve`, and asks it over HTTP for everything
+//! else.
 
 mod ask;
 mod ask_person;

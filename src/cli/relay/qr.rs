@@ -1,4 +1,5 @@
-//! A QR code in a terminal: two modules a character, dark on light whatever the terminal's colours are.
+//! A QR code in a terminal: two modules a character, dark on light whatever the terminal's colours
+//! are.
 
 use qrcodegen::{QrCode, QrCodeEcc};
 

@@ -48,7 +48,8 @@ fn hopeless(channel: &ToldChannel) -> Option<String> {
     match channel.state.as_str() {
         "outdated" => Some(format!("the WhatsApp program is too old or broken: {reason}")),
         "locked" => Some(format!("WhatsApp has locked the account: {reason}")),
-        // A logout by the phone is followed by a new code; codes that nobody scanned, and a consent that is missing, are followed by nothing.
+        // A logout by the phone is followed by a new code; codes that nobody scanned, and a consent
+        // that is missing, are followed by nothing.
         "logged_out" if reason.starts_with("unscanned") => Some(
             "nobody scanned any of the codes, and new ones come after a new start: relay stop, then relay init --channel whatsapp"
                 .into(),

@@ -169,7 +169,8 @@ impl HomeConfig {
     }
 }
 
-/// Looks at one setting of the pace by itself, so that the words about it name it and show a right value.
+/// Looks at one setting of the pace by itself, so that the words about it name it and show a right
+/// value.
 pub(super) fn pace_setting(name: &str, value: &Value) -> Result<(), String> {
     let usual = serde_json::to_value(Pace::default()).unwrap_or_default();
     let Some(right) = usual.get(name) else {
@@ -182,7 +183,8 @@ pub(super) fn pace_setting(name: &str, value: &Value) -> Result<(), String> {
     Pace::read(&Value::Object(alone).to_string()).map(drop).map_err(wrong)
 }
 
-/// True for the bare address of a server on this machine: no user name, no password, nothing behind the port.
+/// True for the bare address of a server on this machine: no user name, no password, nothing behind
+/// the port.
 fn is_here(server: &str) -> bool {
     Url::parse(server).is_ok_and(|url| {
         let on_loopback = match url.host() {

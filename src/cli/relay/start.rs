@@ -17,7 +17,8 @@ use super::told::ToldStatus;
 use super::{RelayCliError, RelayClient, RelayWorld, daemon};
 use crate::cli::Screen;
 
-/// How long a start may take. Long, since it may include making the database, or its recovery after a crash.
+/// How long a start may take. Long, since it may include making the database, or its recovery after
+/// a crash.
 const START_LIMIT: Duration = Duration::from_secs(120);
 /// Between two looks whether another's daemon is ready.
 const LOOK: Duration = Duration::from_millis(20);
@@ -95,7 +96,8 @@ pub(super) async fn running(home: &RelayHome, world: &RelayWorld<'_>) -> Result<
         daemon::end(home, pid).await?;
     }
     drop(child.wait().await);
-    // This start has made the data, and nobody has used it: not even a daemon that was started meanwhile, which would have the lock.
+    // This start has made the data, and nobody has used it: not even a daemon that was started
+    // meanwhile, which would have the lock.
     if !had_data && let Some(_lock) = home.take_lock()? {
         drop(fs::remove_dir_all(home.data()));
     }

@@ -40,7 +40,8 @@ pub(super) async fn run(home: &RelayHome, client: &RelayClient, screen: &mut Scr
     Ok(())
 }
 
-/// The status for programs: that of the server, with the daemon's own process and WhatsApp's state by a name of its own.
+/// The status for programs: that of the server, with the daemon's own process and WhatsApp's state
+/// by a name of its own.
 fn machine(mut said: Value, status: &ToldStatus, daemon: Option<i32>, url: &str) -> Value {
     let whatsapp = status.channels.iter().find(|channel| channel.name == "whatsapp");
     said["server_pid"] = json!(status.pid);

@@ -1,5 +1,6 @@
-//! The daemon: holds the folder's lock and keeps `level3 serve` running, as `run.sh` does for a checkout. `relay start` runs it in the
-//! background and reads one line from it: that the server is ready, or why it cannot start.
+//! The daemon: holds the folder's lock and keeps `level3 serve` running, as `run.sh` does for a
+//! checkout. `relay start` runs it in the background and reads one line from it: that the server is
+//! ready, or why it cannot start.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -21,7 +22,8 @@ use crate::clock::Clock;
 
 /// Between two looks whether the server is ready.
 const LOOK: Duration = Duration::from_millis(10);
-/// The signals that end a server, with the time that each gets. Together they are less than `stop` waits.
+/// The signals that end a server, with the time that each gets. Together they are less than `stop`
+/// waits.
 const ENDINGS: [(i32, Duration); 3] =
     [(libc::SIGTERM, Duration::from_secs(11)), (libc::SIGTERM, Duration::from_secs(2)), (libc::SIGKILL, Duration::from_secs(1))];
 /// How long a daemon waits for the lock of its folder.
@@ -189,7 +191,8 @@ async fn asked(terminate: &mut Signal, interrupt: &mut Signal) {
 async fn end(child: &mut Child) {
     for (signal, patience) in ENDINGS {
         let Some(pid) = child.id().and_then(|pid| i32::try_from(pid).ok()) else { return };
-        // SAFETY: kill takes no pointers. The child has not been waited for, so the number is still its own.
+        // SAFETY: kill takes no pointers. The child has not been waited for, so the number is still
+        // its own.
         unsafe { libc::kill(pid, signal) };
         if timeout(patience, child.wait()).await.is_ok() {
             return;
@@ -226,12 +229,13 @@ fn how(end: ServerRunEnd) -> String {
     end.code.map_or_else(|| "by a signal".to_owned(), |code| format!("with exit code {code}"))
 }
 
-/// Arranges that the kernel ends the server in good order when this process is killed. Other systems than Linux have no such signal; there
-/// the next start is refused, and says why.
+/// Arranges that the kernel ends the server in good order when this process is killed. Other
+/// systems than Linux have no such signal; there the next start is refused, and says why.
 #[cfg(target_os = "linux")]
 fn end_with_parent(command: &mut Command) {
     let parent = std::process::id();
-    // SAFETY: prctl, getppid and _exit are allowed between fork and exec, and take no pointers here.
+    // SAFETY: prctl, getppid and _exit are allowed between fork and exec, and take no pointers
+    // here.
     unsafe {
         command.pre_exec(move || {
             if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) != 0 {

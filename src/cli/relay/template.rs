@@ -1,4 +1,5 @@
-//! Templates, from which instances are created, and their files: the names in double braces, and their values.
+//! Templates, from which instances are created, and their files: the names in double braces, and
+//! their values.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -54,8 +55,8 @@ impl InstanceTemplate {
         texts.flat_map(|text| pieces(text)).filter_map(|piece| piece.err()).map(str::to_owned).collect()
     }
 
-    /// The part of the template that `said` leaves to it, with these values in place of its names. Each name in it needs a value, and each value
-    /// a name of the template.
+    /// The part of the template that `said` leaves to it, with these values in place of its names.
+    /// Each name in it needs a value, and each value a name of the template.
     pub(super) fn filled(self, name: &str, values: &[(String, String)], said: &Self) -> Result<Self, RelayCliError> {
         let names = self.names();
         let left = Self {
@@ -84,7 +85,8 @@ impl InstanceTemplate {
     }
 }
 
-/// A text in pieces: `Ok` a text as it is, `Err` a name that stood in double braces. A value is never read again.
+/// A text in pieces: `Ok` a text as it is, `Err` a name that stood in double braces. A value is
+/// never read again.
 fn pieces(text: &str) -> impl Iterator<Item = Result<&str, &str>> {
     let mut rest = text;
     std::iter::from_fn(move || {

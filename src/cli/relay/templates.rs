@@ -1,4 +1,5 @@
-//! `relay templates`: objectives and to-dos by name, each a file in the folder. They need no daemon.
+//! `relay templates`: objectives and to-dos by name, each a file in the folder. They need no
+//! daemon.
 
 use std::fs;
 
@@ -22,7 +23,8 @@ pub(super) enum TemplatesCommand {
         /// Its name
         name: String,
     },
-    /// Keep one, or replace the one of this name; {{NAME}} in a text is filled by relay create --var NAME=VALUE
+    /// Keep one, or replace the one of this name; {{NAME}} in a text is filled by relay create
+    /// --var NAME=VALUE
     Add {
         /// Its name
         name: String,

@@ -1,5 +1,6 @@
-//! The answers of `/api/relay` as far as the command shows them to a person; for machines they are printed as they came. States are texts
-//! here: a server that knows more of them than this command is still understood.
+//! The answers of `/api/relay` as far as the command shows them to a person; for machines they are
+//! printed as they came. States are texts here: a server that knows more of them than this command
+//! is still understood.
 
 use std::collections::BTreeMap;
 

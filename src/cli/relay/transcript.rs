@@ -1,5 +1,5 @@
-//! `relay transcript`: everything that was said, who said it, when, and how far it got. The words of a contact are shown as text and cannot
-//! act on the terminal.
+//! `relay transcript`: everything that was said, who said it, when, and how far it got. The words
+//! of a contact are shown as text and cannot act on the terminal.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,5 +1,5 @@
-//! The program that speaks with WhatsApp, as `init` sees it: found, built with the person's own cargo if there is none, and given their consent. It is a
-//! package of its own that nobody ships.
+//! The program that speaks with WhatsApp, as `init` sees it: found, built with the person's own
+//! cargo if there is none, and given their consent. It is a package of its own that nobody ships.
 
 use std::fs::DirBuilder;
 use std::io::ErrorKind;
@@ -35,7 +35,8 @@ pub(super) struct WhatsAppWord {
     pub(super) at_terminal: bool,
 }
 
-/// The program: the one that is set, else that of `LEVEL3_WHATSAPP`, else the one beside `relay`, else one that is built now.
+/// The program: the one that is set, else that of `LEVEL3_WHATSAPP`, else the one beside `relay`,
+/// else one that is built now.
 pub(super) fn program(
     config: &HomeConfig,
     named: Option<&Path>,
@@ -118,7 +119,8 @@ fn build(package: &Path, word: WhatsAppWord) -> Result<(), RelayCliError> {
     Err(RelayCliError::Refused(format!("cargo did not build the WhatsApp program; its words stand above. {WITHOUT}")))
 }
 
-/// Gives the program the person's consent, which it records in its own folder: by an option, or by asking at the terminal in its own words.
+/// Gives the program the person's consent, which it records in its own folder: by an option, or by
+/// asking at the terminal in its own words.
 pub(super) fn consent(home: &RelayHome, program: &Path, word: WhatsAppWord) -> Result<(), RelayCliError> {
     if !word.consent && !word.at_terminal {
         return Err(refused_without_consent());

@@ -1,4 +1,5 @@
-//! Orders to remember, and answers that say it is remembered. In answer to such an order that is a claim: a model keeps nothing by itself.
+//! Orders to remember, and answers that say it is remembered. In answer to such an order that is a
+//! claim: a model keeps nothing by itself.
 
 use std::sync::LazyLock;
 

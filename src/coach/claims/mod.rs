@@ -1,6 +1,6 @@
-//! Finds the claim in a text: that something was done, or looked at, or is about to be. These are patterns, not
-//! understanding: a claim in other words is missed, and a sentence that only sounds like one costs
-//! one more step. `tests.rs` has the table of both; docs/evals.md says how often.
+//! Finds the claim in a text: that something was done, or looked at, or is about to be. These are
+//! patterns, not understanding: a claim in other words is missed, and a sentence that only sounds
+//! like one costs one more step. `tests.rs` has the table of both; docs/evals.md says how often.
 
 #[cfg(test)]
 mod held_out;
@@ -57,8 +57,8 @@ fn announces(text: &str) -> bool {
     !text.contains('?') && last.iter().any(|sentence| PATTERNS.iter().any(|patterns| patterns.announces(sentence)))
 }
 
-/// True if a text of one line ends with a tick (“Got it. ✓”), which says in every language that it is done. In a longer text a tick may
-/// stand behind a thing that is listed.
+/// True if a text of one line ends with a tick (“Got it. ✓”), which says in every language that it
+/// is done. In a longer text a tick may stand behind a thing that is listed.
 fn ends_with_tick(text: &str) -> bool {
     let text = text.trim();
     !text.contains('\n') && text.trim_end_matches('\u{fe0f}').ends_with(['✓', '✔', '✅', '☑'])

@@ -53,7 +53,8 @@ text_enum! {
 }
 
 impl ArtifactType {
-    /// True if the model may propose it. The environment, scripts' bytes of pictures and what the campaign is about are a person's.
+    /// True if the model may propose it. The environment, scripts' bytes of pictures and what the
+    /// campaign is about are a person's.
     pub fn may_be_proposed(self) -> bool {
         match self {
             Self::Environment | Self::Picture => false,
@@ -127,7 +128,8 @@ pub struct Environment {
     /// Plain settings.
     #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub settings: std::collections::BTreeMap<String, String>,
-    /// Hosts of pages that may be opened, each a [`PageHost`]; one that an earlier version kept may be none.
+    /// Hosts of pages that may be opened, each a [`PageHost`]; one that an earlier version kept may
+    /// be none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
     /// Installed capabilities that `execute_tool` may call.

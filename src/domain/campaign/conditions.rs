@@ -1,5 +1,5 @@
-//! The tasks and leads that the conditions of a task name: those of its own campaign, and no others. A number of another campaign would never hold
-//! here, and its task would wait for good.
+//! The tasks and leads that the conditions of a task name: those of its own campaign, and no
+//! others. A number of another campaign would never hold here, and its task would wait for good.
 
 use std::collections::BTreeSet;
 
@@ -41,7 +41,8 @@ pub fn leads_in(preconditions: &[Requirement], requires: &[Requirement]) -> Vec<
     leads.collect()
 }
 
-/// Gives the tasks that the conditions of a new campaign's task name by place, from 1, the numbers that they get.
+/// Gives the tasks that the conditions of a new campaign's task name by place, from 1, the numbers
+/// that they get.
 ///
 /// # Errors
 /// A sentence with the place and what is expected.
@@ -60,7 +61,8 @@ pub fn number_tasks(metadata: &mut TaskMetadata, numbers: &[CampaignTaskId]) -> 
     Ok(())
 }
 
-/// The place, from 0, of a task of a new campaign that would wait for good, since the tasks that it names by place wait for each other.
+/// The place, from 0, of a task of a new campaign that would wait for good, since the tasks that it
+/// names by place wait for each other.
 pub fn waits_for_good(tasks: &[&TaskMetadata]) -> Option<usize> {
     let mut waiting: BTreeSet<usize> = (0..tasks.len()).collect();
     let awaits = |n: usize, waiting: &BTreeSet<usize>| {

@@ -1,4 +1,5 @@
-//! Projections for a person's eyes: `context.md`, `environment.md`, `tasks.md`. They follow from the state alone, and nothing reads them.
+//! Projections for a person's eyes: `context.md`, `environment.md`, `tasks.md`. They follow from
+//! the state alone, and nothing reads them.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,6 @@
-//! All that is decided about a campaign, as pure functions of its state and the time: which tasks may be worked on, whether a proposal may be
-//! carried out, which effects are proven, and how it goes on.
+//! All that is decided about a campaign, as pure functions of its state and the time: which tasks
+//! may be worked on, whether a proposal may be carried out, which effects are proven, and how it
+//! goes on.
 
 use std::collections::BTreeSet;
 
@@ -33,8 +34,8 @@ pub const TOOLS: &[(&str, &str)] = &[
     ),
 ];
 
-/// The tools that a state has a use for: without a script, and without a task that needs one, nothing is said of scripts; without a host,
-/// nothing of the browser.
+/// The tools that a state has a use for: without a script, and without a task that needs one,
+/// nothing is said of scripts; without a host, nothing of the browser.
 pub fn tools_of(state: &CampaignState) -> impl Iterator<Item = &'static str> {
     let needs = |wanted: &Requirement| match wanted {
         Requirement::ScriptSucceeded { .. } => true,
@@ -48,7 +49,8 @@ pub fn tools_of(state: &CampaignState) -> impl Iterator<Item = &'static str> {
     tools.map(|(name, _)| *name)
 }
 
-/// The capabilities that a person has named in the environment, as tools; one with the name of the program's own is none.
+/// The capabilities that a person has named in the environment, as tools; one with the name of the
+/// program's own is none.
 pub fn capabilities_of(state: &CampaignState) -> BTreeSet<String> {
     state.environment().capabilities.into_iter().filter(|name| !is_own_tool(name)).collect()
 }
@@ -92,14 +94,14 @@ pub struct ShownBy {
     pub calls: Vec<i64>,
 }
 
-/// The events and calls that show that a required effect of a task holds; `None` if it does not hold. Calls, readings and answers count
-/// from the begin of the task on.
+/// The events and calls that show that a required effect of a task holds; `None` if it does not
+/// hold. Calls, readings and answers count from the begin of the task on.
 pub fn holds(state: &CampaignState, task: &CampaignTask, wanted: &Requirement, now: DateTime<Utc>) -> Option<ShownBy> {
     shown_by(state, std::slice::from_ref(task), task.metadata.begun_at, wanted, now)
 }
 
-/// The first precondition of a task that does not hold. A task is begun only once all hold, so the calls, readings and answers of the whole
-/// campaign count.
+/// The first precondition of a task that does not hold. A task is begun only once all hold, so the
+/// calls, readings and answers of the whole campaign count.
 pub fn unmet<'a>(state: &CampaignState, task: &'a CampaignTask, now: DateTime<Utc>) -> Option<&'a Requirement> {
     task.metadata.preconditions.iter().find(|wanted| !is_met(state, wanted, now))
 }
@@ -109,7 +111,8 @@ pub fn is_met(state: &CampaignState, wanted: &Requirement, now: DateTime<Utc>) -
     shown_by(state, &state.tasks, Some(DateTime::UNIX_EPOCH), wanted, now).is_some()
 }
 
-/// The events and calls that show that something holds: the questions of these tasks count, and calls and readings `since` that time.
+/// The events and calls that show that something holds: the questions of these tasks count, and
+/// calls and readings `since` that time.
 fn shown_by(
     state: &CampaignState,
     asking: &[CampaignTask],
@@ -188,13 +191,15 @@ pub fn hindrance(state: &CampaignState, task: &CampaignTask, now: DateTime<Utc>)
     if let Some(asked) = task.metadata.questions.iter().find(|asked| asked.answer.is_none()) {
         return Some(format!("the question {} waits for an answer: {}", asked.question, asked.text));
     }
-    // No proposal brings about another task's end, or a time: no model is asked for what only they leave open.
+    // No proposal brings about another task's end, or a time: no model is asked for what only they
+    // leave open.
     let missing: Vec<_> = still_needed(state, task, now).collect();
     let waits = !missing.is_empty() && missing.iter().all(|missing| missing.brought_by().is_none());
     waits.then(|| format!("it is done when {}", missing.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ")))
 }
 
-/// The tasks that may be worked on, in their order. None, if nobody is there or the campaign is not active.
+/// The tasks that may be worked on, in their order. None, if nobody is there or the campaign is not
+/// active.
 pub fn eligible(state: &CampaignState, now: DateTime<Utc>, presence: Presence) -> Vec<i64> {
     if state.campaign.status != CampaignStatus::Active || presence == Presence::Away {
         return Vec::new();
@@ -202,7 +207,8 @@ pub fn eligible(state: &CampaignState, now: DateTime<Utc>, presence: Presence) -
     state.tasks.iter().filter(|task| hindrance(state, task, now).is_none()).map(|task| task.id.0).collect()
 }
 
-/// Judges a proposal: it may be carried out, or not for a reason that names the fault. `beside`: the number of proposals in the answer.
+/// Judges a proposal: it may be carried out, or not for a reason that names the fault. `beside`:
+/// the number of proposals in the answer.
 ///
 /// # Errors
 /// The sentence for the model.
@@ -296,7 +302,8 @@ fn new_task(state: &CampaignState, new: &ProposeTask) -> Result<(), String> {
     known.map_or(Ok(()), |known| Err(format!("task {} has this description already", known.id)))
 }
 
-/// The leads that a proposal names, each with its place. A state has not all leads, so it cannot say which of them are the campaign's own.
+/// The leads that a proposal names, each with its place. A state has not all leads, so it cannot
+/// say which of them are the campaign's own.
 pub fn leads_named(proposal: &CampaignProposal) -> Vec<(String, LeadId)> {
     match proposal {
         CampaignProposal::AnalyzeLeads(AnalyzeLeads { leads, .. }) => {
@@ -309,8 +316,9 @@ pub fn leads_named(proposal: &CampaignProposal) -> Vec<(String, LeadId)> {
     }
 }
 
-/// The part of a state that a person is shown with a proposal, so that an approval is bound to it: the version that an artifact gets, and with a
-/// scoring config the leads that it ranks. `None` if nothing of the state is shown.
+/// The part of a state that a person is shown with a proposal, so that an approval is bound to it:
+/// the version that an artifact gets, and with a scoring config the leads that it ranks. `None` if
+/// nothing of the state is shown.
 pub fn bound(state: &CampaignState, proposal: &CampaignProposal) -> Option<Value> {
     let (kind, key) = match proposal {
         CampaignProposal::GenerateMessage(GenerateMessage { key, .. }) => (ArtifactType::Message, key),
@@ -390,7 +398,8 @@ fn tool(state: &CampaignState, wanted: &ExecuteTool) -> Result<(), String> {
     }
 }
 
-/// The evidence that a task is done, or what is still unproven. A task without required effects is never proven.
+/// The evidence that a task is done, or what is still unproven. A task without required effects is
+/// never proven.
 ///
 /// # Errors
 /// The required effects that do not hold; empty if there are none at all.

@@ -90,7 +90,8 @@ pub struct ImportedLead {
     pub attributes: BTreeMap<String, String>,
 }
 
-/// Reads a CSV file (RFC 4180, UTF-8) with a header that has `full_name` and `profile_url`; other columns are attributes.
+/// Reads a CSV file (RFC 4180, UTF-8) with a header that has `full_name` and `profile_url`; other
+/// columns are attributes.
 ///
 /// # Errors
 /// Each bad row by its line; then nothing is imported.
@@ -130,7 +131,8 @@ pub fn read_csv(text: &str) -> Result<Vec<ImportedLead>, Vec<String>> {
     if bad.is_empty() { Ok(leads) } else { Err(bad) }
 }
 
-/// The address with its scheme in lower case: `HTTPS://a.example` and `https://a.example` are one profile.
+/// The address with its scheme in lower case: `HTTPS://a.example` and `https://a.example` are one
+/// profile.
 fn with_small_scheme(address: &str) -> String {
     match address.split_once("://") {
         Some((scheme, rest)) => format!("{}://{rest}", scheme.to_ascii_lowercase()),

@@ -1,4 +1,5 @@
-//! The lifecycle of a campaign: five states, and five transitions of the document. docs/states.md draws them.
+//! The lifecycle of a campaign: five states, and five transitions of the document. docs/states.md
+//! draws them.
 
 use crate::domain::machine::{InvalidTransition, Machine};
 use crate::domain::turn::text_enum;

@@ -1,5 +1,6 @@
-//! Campaigns: a goal of a person as tasks, leads and artifacts, towards which a model proposes one step at a time. The controller owns all of
-//! it. No I/O: [`state`] is what a cycle reads, [`judge`] all that is decided by it.
+//! Campaigns: a goal of a person as tasks, leads and artifacts, towards which a model proposes one
+//! step at a time. The controller owns all of it. No I/O: [`state`] is what a cycle reads,
+//! [`judge`] all that is decided by it.
 
 pub mod artifact;
 pub mod conditions;
@@ -106,7 +107,8 @@ pub struct Campaign {
     pub idle_cycles: i32,
     /// The reason why the last proposal brought nothing.
     pub fault: Option<String>,
-    /// Why the last cycle got no answer of a model, in words for a person; `None` if it got one, or asked for none.
+    /// Why the last cycle got no answer of a model, in words for a person; `None` if it got one, or
+    /// asked for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_answer: Option<String>,
     /// Bad answers in the running cycle.

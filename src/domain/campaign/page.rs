@@ -1,4 +1,5 @@
-//! Pages of a campaign: what was read of one, what was done to one, and which hosts may be opened. The browser itself is elsewhere.
+//! Pages of a campaign: what was read of one, what was done to one, and which hosts may be opened.
+//! The browser itself is elsewhere.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -143,7 +144,8 @@ impl Pages {
         (*touched_at > read_at).then_some(touch)
     }
 
-    /// True if nobody knows the end of the newest touch. Then no approval context allows another: a person looks first.
+    /// True if nobody knows the end of the newest touch. Then no approval context allows another: a
+    /// person looks first.
     pub fn uncertain(&self) -> bool {
         self.touch.as_ref().is_some_and(|(_, touch)| touch.state == OperationState::Unknown)
     }
@@ -155,7 +157,8 @@ impl Pages {
         read.max(touched).map(|(_, tab)| tab)
     }
 
-    /// The part of the state's fingerprint. A reading counts by its content, so that the same page read again is no news.
+    /// The part of the state's fingerprint. A reading counts by its content, so that the same page
+    /// read again is no news.
     pub fn shown(&self) -> Option<Value> {
         let reading = self.reading.as_ref().map(|(_, read)| json!([read.address, super::sha256(read.text.as_bytes())]));
         let touch = self.touch.as_ref().map(|(sequence, touch)| json!([sequence, touch.tool, touch.state, touch.now_at]));

@@ -1,5 +1,5 @@
-//! The eight proposals, and no other. A proposal is read exactly: an unknown field, a field of another type, or a list in the place of an object
-//! refuses it whole.
+//! The eight proposals, and no other. A proposal is read exactly: an unknown field, a field of
+//! another type, or a list in the place of an object refuses it whole.
 
 use std::sync::LazyLock;
 
@@ -263,8 +263,9 @@ fn exactly<T: DeserializeOwned + Serialize>(kind: ProposalKind, written: &Value)
     exact(written).map_err(|error| format!("{kind}: {error}"))
 }
 
-/// The proposal that stands in an answer's text as its one JSON object, with the kind in `kind`, and the other fields beside it or in
-/// `arguments`. An answer with two has none, and so has one with a field that stands twice.
+/// The proposal that stands in an answer's text as its one JSON object, with the kind in `kind`,
+/// and the other fields beside it or in `arguments`. An answer with two has none, and so has one
+/// with a field that stands twice.
 pub fn in_text(text: &str) -> Option<CallRequest> {
     let (mut rest, mut found) = (text, Vec::new());
     while let Some(start) = rest.find('{') {

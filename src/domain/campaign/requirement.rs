@@ -1,4 +1,5 @@
-//! Preconditions and required effects: data of one closed vocabulary, which the controller proves and no model.
+//! Preconditions and required effects: data of one closed vocabulary, which the controller proves
+//! and no model.
 
 use std::fmt;
 
@@ -131,8 +132,9 @@ impl Requirement {
         Ok(read)
     }
 
-    /// Reads one of a file that makes a campaign. Its tasks have no numbers yet, so `task_done` names one by its place in the file, from 1, and
-    /// the place stands for the number until that is known.
+    /// Reads one of a file that makes a campaign. Its tasks have no numbers yet, so `task_done`
+    /// names one by its place in the file, from 1, and the place stands for the number until that
+    /// is known.
     ///
     /// # Errors
     /// As [`Requirement::read`].
@@ -203,7 +205,8 @@ pub struct Need {
     pub key: Option<String>,
 }
 
-/// A requirement as a proposal writes it: one flat form for all kinds, since small models stumble over others.
+/// A requirement as a proposal writes it: one flat form for all kinds, since small models stumble
+/// over others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlatRequirement {

@@ -104,8 +104,8 @@ impl ScoringConfig {
         (score, ScoreBreakdown { version, points, sum })
     }
 
-    /// The changes that this config in its version makes in the ranking of a campaign's leads, in lines for a person: counts, the best by the new
-    /// score, and those that leave the best.
+    /// The changes that this config in its version makes in the ranking of a campaign's leads, in
+    /// lines for a person: counts, the best by the new score, and those that leave the best.
     pub fn ranking(&self, version: i32, leads: &[Lead]) -> Vec<String> {
         if leads.is_empty() {
             return vec!["There are no leads yet that it would score.".to_owned()];

@@ -1,4 +1,5 @@
-//! A run of a script, as it is proposed: its language, which versions it takes, bound by their sha256, and what it is given.
+//! A run of a script, as it is proposed: its language, which versions it takes, bound by their
+//! sha256, and what it is given.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +50,8 @@ impl ScriptLanguage {
     }
 }
 
-/// The newest version of a script by its name: KEY, or TYPE/KEY. If both languages have a KEY, that alone means the one in JavaScript.
+/// The newest version of a script by its name: KEY, or TYPE/KEY. If both languages have a KEY, that
+/// alone means the one in JavaScript.
 pub fn script_named<'a>(state: &'a CampaignState, name: &str) -> Option<&'a ArtifactHead> {
     match name.split_once('/') {
         Some((kind, key)) => {
@@ -144,14 +146,16 @@ impl ScriptPlan {
         Ok(Self { script, language, source, input, files, contents: Value::Object(contents), hosts })
     }
 
-    /// The proposal with the versions that it is bound to: an approval holds for these and for no others.
+    /// The proposal with the versions that it is bound to: an approval holds for these and for no
+    /// others.
     pub fn bound(&self, proposal: &ExecuteTool) -> Value {
         let mut whole = json!(proposal);
         whole["bound"] = json!({ "script": self.script, "files": self.files });
         whole
     }
 
-    /// True if an approval for a proposal, as [`ScriptPlan::bound`] gave it, was for other versions.
+    /// True if an approval for a proposal, as [`ScriptPlan::bound`] gave it, was for other
+    /// versions.
     pub fn was_changed(&self, approved: &Value) -> bool {
         approved["bound"] != json!({ "script": self.script, "files": self.files })
     }

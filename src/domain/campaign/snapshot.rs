@@ -1,4 +1,5 @@
-//! The snapshot of a state that the model is shown: bounded, and the same for the same state. No message and no summary is in it.
+//! The snapshot of a state that the model is shown: bounded, and the same for the same state. No
+//! message and no summary is in it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -123,7 +124,8 @@ fn log(state: &CampaignState) -> String {
     if text.is_empty() { String::new() } else { format!("\n## Log, the newest last\n{FENCE}\n{text}{FENCE}\n") }
 }
 
-/// The outcomes of the newest proposals that were carried out since the state was another, with the results of scripts. They may quote a page.
+/// The outcomes of the newest proposals that were carried out since the state was another, with the
+/// results of scripts. They may quote a page.
 fn came(state: &CampaignState) -> String {
     let carried = &state.campaign.carried;
     let mut text = String::new();
@@ -137,7 +139,8 @@ fn came(state: &CampaignState) -> String {
     }
 }
 
-/// The page as it was read last, and what was done to it since. Its address, its title and the names of its nodes are as foreign as its text.
+/// The page as it was read last, and what was done to it since. Its address, its title and the
+/// names of its nodes are as foreign as its text.
 fn page(state: &CampaignState) -> String {
     let mut text = String::new();
     if let Some(PageTouch { tool, state: how, told, now_at, .. }) = state.pages.touched_since() {

@@ -1,4 +1,5 @@
-//! All that a cycle reads, as one value. It is made of rows, which stand in tables or follow from events: both ways give the same.
+//! All that a cycle reads, as one value. It is made of rows, which stand in tables or follow from
+//! events: both ways give the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -101,7 +102,8 @@ pub struct CampaignState {
     pub calls: Vec<MadeCall>,
     /// Its pages.
     pub pages: Pages,
-    /// The fingerprint of the program's words that its last request had; `None` if they were not recorded.
+    /// The fingerprint of the program's words that its last request had; `None` if they were not
+    /// recorded.
     pub words: Option<String>,
     /// The last number of its stream.
     pub sequence: i64,
@@ -223,7 +225,8 @@ impl CampaignState {
         })
     }
 
-    /// All that the model's proposals are about, without the logs: two states with one fingerprint are the same to it.
+    /// All that the model's proposals are about, without the logs: two states with one fingerprint
+    /// are the same to it.
     pub fn shown(&self) -> Value {
         let Campaign { id, name, status, .. } = &self.campaign;
         let tasks = self.tasks.iter().map(
@@ -236,7 +239,8 @@ impl CampaignState {
             "leads": { "counts": counts, "best": best, "named": named, "sha256": sha256 },
             "artifacts": self.artifacts,
         });
-        // A campaign that has seen no page keeps the fingerprint that it had before there was a browser.
+        // A campaign that has seen no page keeps the fingerprint that it had before there was a
+        // browser.
         if let Some(pages) = self.pages.shown() {
             shown["pages"] = pages;
         }

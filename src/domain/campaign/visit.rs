@@ -1,4 +1,5 @@
-//! A proposal about a page, as it may be carried out: by the newest reading, and by the hosts that a person wrote.
+//! A proposal about a page, as it may be carried out: by the newest reading, and by the hosts that
+//! a person wrote.
 
 use serde_json::{Map, Value};
 use url::Url;

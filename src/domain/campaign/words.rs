@@ -1,5 +1,6 @@
-//! The program's own words in a model request: all of it that does not follow from a campaign's state. They are recorded, so that a cycle can be
-//! made again by a program that says something else.
+//! The program's own words in a model request: all of it that does not follow from a campaign's
+//! state. They are recorded, so that a cycle can be made again by a program that says something
+//! else.
 
 use std::collections::BTreeMap;
 
@@ -27,8 +28,8 @@ pub struct ProgramWords {
     pub layout: u32,
 }
 
-/// The layout of a snapshot by this program. Since 2, all that comes from pages stands within a fence, and leads that a task names are shown; since
-/// 3, what came of the last proposals is shown.
+/// The layout of a snapshot by this program. Since 2, all that comes from pages stands within a
+/// fence, and leads that a task names are shown; since 3, what came of the last proposals is shown.
 pub const LAYOUT: u32 = 3;
 
 fn first_layout() -> u32 {

@@ -6,7 +6,8 @@ use super::InstanceState as S;
 use super::*;
 use crate::domain::machine::Machine;
 
-/// The arrows of the document between two states; `cancel` and an error that cannot be mended are both one from ACTIVE to FAILED.
+/// The arrows of the document between two states; `cancel` and an error that cannot be mended are
+/// both one from ACTIVE to FAILED.
 const ARROWS: [(S, S, &str); 35] = [
     (S::Created, S::Active, "open"),
     (S::Created, S::Queued, "queue"),

@@ -1,4 +1,5 @@
-//! The ways of an instance: for each state a function, in which every input has its place. Nothing is left to an arm for the rest.
+//! The ways of an instance: for each state a function, in which every input has its place. Nothing
+//! is left to an arm for the rest.
 
 use super::InstanceAction::{Ask, DropHeartbeat, EmptyOutbox, LookForReply, PlanHeartbeat, StartNext, StopTurns};
 use super::InstanceState::{

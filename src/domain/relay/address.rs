@@ -13,8 +13,9 @@ pub const ADDRESS_RULE: &str = "write it with the country's number, like +491701
 pub struct ContactAddress(String);
 
 impl ContactAddress {
-    /// Reads an address as people write it: blanks, hyphens, dots, slashes and brackets between the digits do no harm. A zero in brackets, as in
-    /// `+49 (0)170`, is refused: it is dialled at home only, but in some countries it belongs to the number.
+    /// Reads an address as people write it: blanks, hyphens, dots, slashes and brackets between the
+    /// digits do no harm. A zero in brackets, as in `+49 (0)170`, is refused: it is dialled at home
+    /// only, but in some countries it belongs to the number.
     ///
     /// # Errors
     /// A sentence with an example.

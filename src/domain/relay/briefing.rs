@@ -1,5 +1,6 @@
-//! All that a turn of a contact's conversation is shown. Words of ours are for the system prompt; the transcript, which a stranger writes, stands in
-//! the user's role behind a mark that nobody outside can guess.
+//! All that a turn of a contact's conversation is shown. Words of ours are for the system prompt;
+//! the transcript, which a stranger writes, stands in the user's role behind a mark that nobody
+//! outside can guess.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
@@ -10,10 +11,12 @@ use crate::domain::{Image, RelayMessageId, TurnId};
 
 /// So many messages of a transcript are shown, the newest.
 pub const MOST_SHOWN: usize = 40;
-/// Of so many before them there is a digest: beginnings, which grow shorter the older a message is. It is the controller's, since no model is to sum up
-/// what a stranger wrote, and it has at most some 20 KB.
+/// Of so many before them there is a digest: beginnings, which grow shorter the older a message is.
+/// It is the controller's, since no model is to sum up what a stranger wrote, and it has at most
+/// some 20 KB.
 pub const MOST_DIGESTED: usize = 120;
-/// So many images of them are shown, the newest, each of at most so many bytes: a model pays for each in each step.
+/// So many images of them are shown, the newest, each of at most so many bytes: a model pays for
+/// each in each step.
 const MOST_IMAGES: usize = 4;
 const MOST_IMAGE_BYTES: i64 = 4 << 20;
 /// The most characters of one of them.
@@ -21,7 +24,8 @@ const MOST_CHARACTERS: usize = 2_000;
 /// The most characters of one of those before them, and of one that is older still.
 const MOST_OF_OLDER: usize = 120;
 const MOST_OF_OLDEST: usize = 60;
-/// The controller tells the model this after an answer without a call, if it has still to write or to end.
+/// The controller tells the model this after an answer without a call, if it has still to write or
+/// to end.
 pub const NOTHING_DONE: &str = "[controller] You have neither written to the contact nor ended the conversation, and nobody reads your text. Call \
      `send_message`, `end_conversation` or `request_human_intervention` now. Without such a call a person takes over.";
 
@@ -61,14 +65,16 @@ impl TurnWords {
 pub struct ContactBriefing {
     /// The instance.
     pub instance: Instance,
-    /// The transcript as far as it was shown to a turn, oldest first: the newest [`MOST_SHOWN`], and up to [`MOST_DIGESTED`] before them.
+    /// The transcript as far as it was shown to a turn, oldest first: the newest [`MOST_SHOWN`],
+    /// and up to [`MOST_DIGESTED`] before them.
     pub messages: Vec<RelayMessage>,
     /// How many there are in all.
     pub total: i64,
 }
 
 impl ContactBriefing {
-    /// True if this turn has still to write or to end: a follow-up or the first message is due, or the contact's words stand unanswered.
+    /// True if this turn has still to write or to end: a follow-up or the first message is due, or
+    /// the contact's words stand unanswered.
     pub fn owes(&self, turn: TurnId) -> bool {
         let by_turn = |message: &&RelayMessage| message.turn == Some(turn);
         let answered = self.messages.iter().filter(by_turn).any(|message| message.said_by != SaidBy::Contact);
@@ -123,7 +129,8 @@ impl ContactBriefing {
         images
     }
 
-    /// The transcript behind a mark, for the user's role. `mark` has to be one that no contact can know.
+    /// The transcript behind a mark, for the user's role. `mark` has to be one that no contact can
+    /// know.
     pub fn transcript(&self, mark: &str) -> String {
         let (older, newest) = self.messages.split_at(self.messages.len().saturating_sub(MOST_SHOWN));
         let left_out = self.total - i64::try_from(self.messages.len()).unwrap_or_default();

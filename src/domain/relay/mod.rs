@@ -1,4 +1,5 @@
-//! Relay: a conversation with a person outside, as an instance with its objective, its to-dos and its transcript. No I/O.
+//! Relay: a conversation with a person outside, as an instance with its objective, its to-dos and
+//! its transcript. No I/O.
 
 mod address;
 mod briefing;
@@ -162,7 +163,8 @@ impl InstanceProgress {
         Self { state, paused_from, reason, todos, follow_ups, heartbeat_at, delay_seconds, updated_at: now, ended_at }
     }
 
-    /// Takes an input: the new state with all that follows from it, and the actions that go with it. Pausing what is paused keeps the recorded state.
+    /// Takes an input: the new state with all that follows from it, and the actions that go with
+    /// it. Pausing what is paused keeps the recorded state.
     ///
     /// # Errors
     /// If the state does not take the input, by name.
@@ -189,7 +191,8 @@ impl Instance {
         self.progress.state.is_over()
     }
 
-    /// True if no turn has anything to do in it: it is over, or waits for somebody else than the agent and the contact.
+    /// True if no turn has anything to do in it: it is over, or waits for somebody else than the
+    /// agent and the contact.
     pub fn rests(&self) -> bool {
         let others = [InstanceState::Paused, InstanceState::Queued, InstanceState::NeedsHumanIntervention];
         self.is_over() || others.contains(&self.progress.state)
@@ -313,7 +316,8 @@ pub fn plain_text(text: &str) -> String {
     text.chars().filter(|c| !hides(*c)).collect()
 }
 
-/// True for what hides or turns text: controls but line breaks and tabs, zero-width characters, and marks of direction.
+/// True for what hides or turns text: controls but line breaks and tabs, zero-width characters, and
+/// marks of direction.
 pub fn hides(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t')
         || matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{00AD}')

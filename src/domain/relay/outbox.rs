@@ -1,5 +1,6 @@
-//! How a message of ours goes to a contact: into the outbox, to the peer, and what the peer says of it. A message is of class N: it is tried once, and
-//! an attempt whose end nobody knows is `unknown` until a person decides.
+//! How a message of ours goes to a contact: into the outbox, to the peer, and what the peer says of
+//! it. A message is of class N: it is tried once, and an attempt whose end nobody knows is
+//! `unknown` until a person decides.
 
 use crate::domain::machine::{InvalidTransition, Machine};
 use crate::domain::turn::text_enum;

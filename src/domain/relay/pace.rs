@@ -1,4 +1,5 @@
-//! When a message may leave: limits per contact and per channel, gaps that are not regular, and quiet hours. Pure: time and chance are arguments.
+//! When a message may leave: limits per contact and per channel, gaps that are not regular, and
+//! quiet hours. Pure: time and chance are arguments.
 
 use chrono::{DateTime, NaiveTime, TimeDelta, Utc};
 use chrono_tz::Tz;
@@ -135,7 +136,8 @@ impl Pace {
     /// The settings as they were written.
     ///
     /// # Errors
-    /// A sentence that names the field, if one is laxer than its default and `i_know` does not stand beside it.
+    /// A sentence that names the field, if one is laxer than its default and `i_know` does not
+    /// stand beside it.
     pub fn read(written: &str) -> Result<Self, String> {
         let pace: Self = serde_json::from_str(written).map_err(|error| format!("it cannot be read: {error}"))?;
         let floor = Self::default();
@@ -166,7 +168,8 @@ impl Pace {
         Ok(pace)
     }
 
-    /// The end of the quiet hours in which this moment lies on the contact's clock; `None` if it lies in none.
+    /// The end of the quiet hours in which this moment lies on the contact's clock; `None` if it
+    /// lies in none.
     pub fn quiet_end(&self, at: DateTime<Utc>, zone: Tz) -> Option<DateTime<Utc>> {
         let (from, until, wall) = (self.quiet_from.0, self.quiet_until.0, wall_of(zone, at));
         let time = wall.time();
@@ -188,12 +191,13 @@ impl Pace {
         self.quiet_end(at, zone).unwrap_or(at)
     }
 
-    /// The first moment at which a message may leave after those of the `past`, and why it has to wait until then; `None`: now. `past` holds what the
-    /// channel sent within 24 hours.
+    /// The first moment at which a message may leave after those of the `past`, and why it has to
+    /// wait until then; `None`: now. `past` holds what the channel sent within 24 hours.
     pub fn wait(&self, next: &NextMessage, past: &[PastMessage], now: DateTime<Utc>) -> Option<(DateTime<Utc>, Hold)> {
         let same = || past.iter().filter(|message| message.contact == next.contact);
         let gap = lengthened(TimeDelta::seconds(i64::from(self.contact_gap_seconds)), next.chance);
-        // With a limit of so many in a span, the next may come when the last but so many leaves the span.
+        // With a limit of so many in a span, the next may come when the last but so many leaves the
+        // span.
         let after = |times: Vec<DateTime<Utc>>, most: u32, span: TimeDelta| {
             let mut times = times;
             times.retain(|time| *time > now - span);

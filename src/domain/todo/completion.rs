@@ -79,14 +79,14 @@ pub fn complete_task(task: &TaskView, now: DateTime<Utc>) -> Result<CompletedTas
     Ok(CompletedTask { next, message })
 }
 
-/// The task that follows one that comes round. A date that has passed meanwhile is left out, and so is
-/// the one of a task that was done early.
+/// The task that follows one that comes round. A date that has passed meanwhile is left out, and so
+/// is the one of a task that was done early.
 fn next_of(task: &TaskView, now: DateTime<Utc>) -> Option<NextOfTask> {
     let (recurrence, date) = task.recurrence.as_ref()?;
     let next = recurrence.next(now.max(*date))?;
     let zone = recurrence.zone();
-    // Clocks that skip an hour move a time on for that day alone, so the distance from before is kept. Another one was set since if the kept
-    // one does not lead to it.
+    // Clocks that skip an hour move a time on for that day alone, so the distance from before is
+    // kept. Another one was set since if the kept one does not lead to it.
     let distance = |moment: Option<DateTime<Utc>>, kept: Option<i64>| {
         let kept = kept.filter(|kept| TimeDelta::try_seconds(*kept).and_then(|kept| moment_at(zone, *date, kept)) == moment);
         Some(kept.unwrap_or(distance_of(zone, moment?, *date).num_seconds()))

@@ -54,8 +54,8 @@ pub enum LookedUp<'a> {
     NoLastOne,
 }
 
-/// Looks for the thing that a name means among these, which stand in the order that a question names
-/// them in. `last`: the number of the one that was spoken of last.
+/// Looks for the thing that a name means among these, which stand in the order that a question
+/// names them in. `last`: the number of the one that was spoken of last.
 pub fn look_up<'a>(name: &str, kind: NamedKind, among: &[Candidate<'a>], last: Option<i64>) -> LookedUp<'a> {
     let with_number = |number: i64| among.iter().find(|candidate| candidate.number == number).copied();
     if let Some(number) = number_in(name) {
@@ -102,7 +102,8 @@ fn number_in(name: &str) -> Option<i64> {
     (says_no_more && is_number).then(|| number.parse().unwrap_or(i64::MAX))
 }
 
-/// The number and the title in a line of the list that a model is shown: `#12 Buy milk | …`. Models hand over the whole of it.
+/// The number and the title in a line of the list that a model is shown: `#12 Buy milk | …`. Models
+/// hand over the whole of it.
 fn line_in(name: &str) -> Option<(i64, &str)> {
     let (number, title) = name.trim().strip_prefix('#')?.split_once(' ')?;
     Some((number.parse().ok()?, title.split(" | ").next()?))

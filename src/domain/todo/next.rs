@@ -15,8 +15,8 @@ pub struct NextSubtask<'a> {
 }
 
 /// The subtask to do next: of the task that the timer is for, else of the active task of which the
-/// highest share is done; of two with the same share, the one that changed last. Tasks without an open
-/// subtask are passed over.
+/// highest share is done; of two with the same share, the one that changed last. Tasks without an
+/// open subtask are passed over.
 pub fn next_subtask<'a>(tasks: &'a [TaskView], timer: Option<TaskId>) -> Option<NextSubtask<'a>> {
     let next_of = |task: &'a TaskView| {
         let subtask = task.open_subtasks().into_iter().next().filter(|_| task.status.is_active())?;

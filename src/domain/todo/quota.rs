@@ -12,7 +12,8 @@ pub const MOST_INPUT_TOKENS: usize = 2_000;
 /// So many bytes count as one token.
 const BYTES_PER_TOKEN: usize = 4;
 
-/// The limits of a tier. `None`: no limit. Both are to be written, since one that was left out would be none.
+/// The limits of a tier. `None`: no limit. Both are to be written, since one that was left out
+/// would be none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TierLimits {

@@ -1,5 +1,5 @@
-//! How a task comes round: a word, or a rule as calendars write them (RRULE, RFC 5545), in a person's
-//! zone.
+//! How a task comes round: a word, or a rule as calendars write them (RRULE, RFC 5545), in a
+//! person's zone.
 //!
 //! The library counts on the clock on the wall, and never hears of a zone: `time` makes moments of
 //! what it finds. So hours that clocks skip or show twice are read in one way everywhere.
@@ -76,8 +76,8 @@ pub fn is_no_rule(text: &str) -> bool {
 }
 
 impl Recurrence {
-    /// The rule that a text is. It counts from `start`, which gives the time of day, and the day if the
-    /// rule names none.
+    /// The rule that a text is. It counts from `start`, which gives the time of day, and the day if
+    /// the rule names none.
     ///
     /// # Errors
     /// If the text is no rule, or one without a date within 10 years from `now`.
@@ -89,8 +89,8 @@ impl Recurrence {
         }
     }
 
-    /// The same rule as it was kept: its text, and its beginning on the clock of the zone. It may have
-    /// come to its end since.
+    /// The same rule as it was kept: its text, and its beginning on the clock of the zone. It may
+    /// have come to its end since.
     ///
     /// # Errors
     /// If the text is no rule.
@@ -121,7 +121,8 @@ impl Recurrence {
         self.upcoming(after, 1).first().copied()
     }
 
-    /// The first dates after a moment, so many at most, in their order; none beyond 10 years from there.
+    /// The first dates after a moment, so many at most, in their order; none beyond 10 years from
+    /// there.
     pub fn upcoming(&self, after: DateTime<Utc>, most: usize) -> Vec<DateTime<Utc>> {
         let here = wall_of(self.zone, after);
         let (Some(begin), Some(end)) = (here.checked_sub_signed(LONGEST_JUMP), here.checked_add_months(HORIZON)) else {
@@ -131,7 +132,8 @@ impl Recurrence {
         // Without the bound, some rules without a date are looked through for ever.
         let dates = self.dates().map(RRuleSet::limit);
         for wall in dates.iter().flatten().map(|date| date.naive_utc()).skip_while(|wall| *wall < begin) {
-            // A time that moved on over a gap may pass others: all that could come before it are looked at.
+            // A time that moved on over a gap may pass others: all that could come before it are
+            // looked at.
             let is_late = |last: &DateTime<Utc>| wall > wall_of(self.zone, *last);
             if wall > end || found.len() >= most && found.iter().nth(most.saturating_sub(1)).is_some_and(is_late) {
                 break;
@@ -163,8 +165,8 @@ impl Recurrence {
         rule.build(start).map_err(unreadable)
     }
 
-    /// The rule as calendars write it. If a month is too short, `monthly` and `yearly` mean its last
-    /// day; an RRULE passes such a month over.
+    /// The rule as calendars write it. If a month is too short, `monthly` and `yearly` mean its
+    /// last day; an RRULE passes such a month over.
     fn parts(&self) -> String {
         let day = self.start.day();
         let or_last = |from: u32| {

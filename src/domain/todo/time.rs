@@ -1,7 +1,7 @@
 //! Times as people write them, in their own zone.
 //!
-//! A wall time is what a clock on the wall shows. If clocks skip it, it moves on by the gap; if clocks
-//! show it twice, the first is meant.
+//! A wall time is what a clock on the wall shows. If clocks skip it, it moves on by the gap; if
+//! clocks show it twice, the first is meant.
 
 use chrono::{DateTime, FixedOffset, LocalResult, NaiveDate, NaiveDateTime, Offset, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
@@ -36,8 +36,8 @@ pub fn wall_of(zone: Tz, moment: DateTime<Utc>) -> NaiveDateTime {
     moment.with_timezone(&zone).naive_local()
 }
 
-/// How far a moment is from a date as clocks on the wall show it. Something that keeps this distance while its date moves stays “the evening
-/// before”.
+/// How far a moment is from a date as clocks on the wall show it. Something that keeps this
+/// distance while its date moves stays “the evening before”.
 pub fn distance_of(zone: Tz, moment: DateTime<Utc>, date: DateTime<Utc>) -> TimeDelta {
     wall_of(zone, moment) - wall_of(zone, date)
 }

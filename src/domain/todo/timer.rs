@@ -95,7 +95,8 @@ impl FocusTimer {
         }
     }
 
-    /// The time that is left; nothing once it is over. A clock that was put back makes it no longer.
+    /// The time that is left; nothing once it is over. A clock that was put back makes it no
+    /// longer.
     pub fn left(self, now: DateTime<Utc>) -> TimeDelta {
         match self {
             Self::Idle => TimeDelta::zero(),
@@ -104,8 +105,8 @@ impl FocusTimer {
         }
     }
 
-    /// The timer after the end of its time, and the actions that go with that; `None` as long as that
-    /// has not come.
+    /// The timer after the end of its time, and the actions that go with that; `None` as long as
+    /// that has not come.
     pub fn finished(self, now: DateTime<Utc>) -> Option<(Self, Vec<TimerAction>)> {
         match self {
             Self::Running { ends_at, .. } if ends_at <= now => {

@@ -72,8 +72,8 @@ impl Todos {
         self.task(TaskId(number)).ok_or_else(|| Unfound::nothing(name, NamedKind::Task))
     }
 
-    /// The one subtask that a name means, with its task: an open one of an active task, else another. `of` is the name of its task, if the
-    /// person said it.
+    /// The one subtask that a name means, with its task: an open one of an active task, else
+    /// another. `of` is the name of its task, if the person said it.
     ///
     /// # Errors
     /// [`Unfound`], if there is not exactly one.
@@ -99,7 +99,8 @@ impl Unfound {
     }
 }
 
-/// The number of the one candidate that is meant. Those that are open go before the others: only if no open one is meant, another is.
+/// The number of the one candidate that is meant. Those that are open go before the others: only if
+/// no open one is meant, another is.
 fn found<'a>(
     name: &str,
     kind: NamedKind,

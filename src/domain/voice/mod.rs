@@ -1,4 +1,5 @@
-//! Calls with Law: by which adapter, why one ended, until when it goes without a sign, and its seconds.
+//! Calls with Law: by which adapter, why one ended, until when it goes without a sign, and its
+//! seconds.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -40,7 +41,8 @@ text_enum! {
     }
 }
 
-/// The language of what the server says itself in a call: Portuguese, and English for everybody else.
+/// The language of what the server says itself in a call: Portuguese, and English for everybody
+/// else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum VoiceLanguage {
@@ -91,7 +93,8 @@ impl VoiceEnd {
     }
 }
 
-/// How a call that is still open ends by itself, and when: at its last beat if none came for long, or when the minutes are used up.
+/// How a call that is still open ends by itself, and when: at its last beat if none came for long,
+/// or when the minutes are used up.
 pub fn ended_by_itself(
     beat_at: DateTime<Utc>,
     limit_at: Option<DateTime<Utc>>,
@@ -104,12 +107,14 @@ pub fn ended_by_itself(
     }
 }
 
-/// The seconds that a call had, if somebody else reports them: never more than half a minute beyond what was counted here.
+/// The seconds that a call had, if somebody else reports them: never more than half a minute beyond
+/// what was counted here.
 pub fn reported_seconds(counted: i64, reported: i64) -> i64 {
     reported.clamp(0, counted + SILENCE.num_seconds())
 }
 
-/// The whole seconds that a call counts at `now`, and the moment from which the next count begins: what is left of a second is not lost.
+/// The whole seconds that a call counts at `now`, and the moment from which the next count begins:
+/// what is left of a second is not lost.
 pub fn counted(from: DateTime<Utc>, now: DateTime<Utc>) -> (i64, DateTime<Utc>) {
     let seconds = (now - from).num_seconds().max(0);
     (seconds, from + TimeDelta::seconds(seconds))

@@ -95,7 +95,8 @@ proptest! {
     /// **Feature: vapi-voice-agent, Property 1: Task creation requires explicit confirmation**
     /// **Validates: Requirements 4.1, 4.2, 4.7**
     ///
-    /// The part without a store: a message that holds a word beyond those of one kind decides nothing.
+    /// The part without a store: a message that holds a word beyond those of one kind decides
+    /// nothing.
     #[test]
     fn a_message_with_any_other_word_decides_nothing(
         before in proptest::collection::vec(0..4usize, 0..6),

@@ -1,4 +1,5 @@
-//! Addresses written in whatever way: none leads to a place that is not public, but for what the operator allowed.
+//! Addresses written in whatever way: none leads to a place that is not public, but for what the
+//! operator allowed.
 
 use super::loopbacks::LOOPBACKS;
 use super::*;

@@ -1,4 +1,5 @@
-//! Peers that send too much, too slowly, packed, or nothing; and what an error says of whether the request arrived.
+//! Peers that send too much, too slowly, packed, or nothing; and what an error says of whether the
+//! request arrived.
 
 use std::time::Duration;
 

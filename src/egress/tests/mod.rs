@@ -1,4 +1,5 @@
-//! The way out as a whole: real sockets on loopback, which the operator of these tests allows, and a name server of our own.
+//! The way out as a whole: real sockets on loopback, which the operator of these tests allows, and
+//! a name server of our own.
 
 mod addresses;
 mod limits;
@@ -69,8 +70,8 @@ struct Way {
 }
 
 impl Way {
-    /// Everything is granted on the ports of these peers, over http and https, and no address is allowed. The names `api.example` and
-    /// `other.example` are 127.0.0.1.
+    /// Everything is granted on the ports of these peers, over http and https, and no address is
+    /// allowed. The names `api.example` and `other.example` are 127.0.0.1.
     fn granted(peers: &[&Peer]) -> Self {
         let hosts: Vec<_> = peers
             .iter()

@@ -1,4 +1,5 @@
-//! A name server under the attacker's control, and a resolver that asks it every time. Stories of the whole server use this file, too.
+//! A name server under the attacker's control, and a resolver that asks it every time. Stories of
+//! the whole server use this file, too.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -12,7 +13,8 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::Resolve;
 
-/// A name server on loopback. The first question gets the first list of addresses, the last list is for all that follow.
+/// A name server on loopback. The first question gets the first list of addresses, the last list is
+/// for all that follow.
 pub struct NameServer {
     pub address: SocketAddr,
     questions: Arc<AtomicUsize>,

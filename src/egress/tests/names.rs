@@ -1,5 +1,5 @@
-//! Names under foreign control, told by a name server of our own. The "good" peer is on 127.0.0.2, which the operator allows; what must
-//! not be reached is on 127.0.0.1, on the same port.
+//! Names under foreign control, told by a name server of our own. The "good" peer is on 127.0.0.2,
+//! which the operator allows; what must not be reached is on 127.0.0.1, on the same port.
 
 use tokio::net::TcpListener;
 

@@ -1,4 +1,5 @@
-//! Secrets: where they are put in, where they are refused, and that a peer that sends them back is cleaned.
+//! Secrets: where they are put in, where they are refused, and that a peer that sends them back is
+//! cleaned.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;

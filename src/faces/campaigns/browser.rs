@@ -1,5 +1,6 @@
-//! Pages: a proposal about one is carried out in the person's browser, once, while somebody is there. A touch stands in the ledger before it
-//! is felt, and its end is one transaction with the outcome; a touch whose end nobody knows is never repeated.
+//! Pages: a proposal about one is carried out in the person's browser, once, while somebody is
+//! there. A touch stands in the ledger before it is felt, and its end is one transaction with the
+//! outcome; a touch whose end nobody knows is never repeated.
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -37,7 +38,8 @@ pub(super) struct ReadPage {
 }
 
 impl ReadPage {
-    /// The arguments that an approval is bound to: the node with role and name, and the address, and not its number alone.
+    /// The arguments that an approval is bound to: the node with role and name, and the address,
+    /// and not its number alone.
     pub(super) fn bound(&self) -> Value {
         let PageTouch { address, node, text, .. } = self.plan.touch(&self.tool);
         let mut whole = match &self.proposal {
@@ -128,8 +130,8 @@ impl ReadPage {
         self.end(doing, &operation, touch, fresh).await
     }
 
-    /// Records the end of a touch: ledger, event, outcome and the task's change are one transaction. The ledger may have the end of one
-    /// that is not fresh already.
+    /// Records the end of a touch: ledger, event, outcome and the task's change are one
+    /// transaction. The ledger may have the end of one that is not fresh already.
     async fn end(
         &self,
         doing: Doing<'_>,

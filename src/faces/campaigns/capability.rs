@@ -1,5 +1,6 @@
-//! Installed capabilities that a person named in a campaign's environment: offered in the words of the catalogue, and called through the same door
-//! as all else, each call approved with its version and its powers.
+//! Installed capabilities that a person named in a campaign's environment: offered in the words of
+//! the catalogue, and called through the same door as all else, each call approved with its version
+//! and its powers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,7 +26,8 @@ const MOST_DESCRIPTION: usize = 300;
 const MOST_RESULT: usize = 1_000;
 
 impl Campaigns {
-    /// The tools of `execute_tool` with a line for each; of capabilities those that the environment names and that are installed.
+    /// The tools of `execute_tool` with a line for each; of capabilities those that the environment
+    /// names and that are installed.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -47,7 +49,8 @@ impl Campaigns {
         Ok(ProgramWords { tools: self.tool_lines(state).await?, ..request::words() })
     }
 
-    /// The faults of the capabilities that an environment names or a task needs, each with what to do.
+    /// The faults of the capabilities that an environment names or a task needs, each with what to
+    /// do.
     pub(super) async fn capability_faults(&self, state: &CampaignState) -> Result<Vec<String>, StoreError> {
         let (named, needed) = (capabilities_of(state), tools_needed(state));
         if named.is_empty() && needed.is_empty() {
@@ -76,7 +79,8 @@ impl Campaigns {
     }
 }
 
-/// The tools that open tasks need and that are none of the program's own, each with a task: they can only be capabilities.
+/// The tools that open tasks need and that are none of the program's own, each with a task: they
+/// can only be capabilities.
 fn tools_needed(state: &CampaignState) -> BTreeMap<&str, CampaignTaskId> {
     let is_open = |task: &&CampaignTask| !matches!(task.status, CampaignTaskStatus::Done | CampaignTaskStatus::Blocked);
     let conditions = state.tasks.iter().filter(is_open).flat_map(|task| {
@@ -100,7 +104,8 @@ pub(super) struct ReadCapability {
 }
 
 impl ReadCapability {
-    /// The call of the live version, whose number its approval is bound to. Each call is asked about: no approval context stands for one.
+    /// The call of the live version, whose number its approval is bound to. Each call is asked
+    /// about: no approval context stands for one.
     ///
     /// # Errors
     /// [`ToolError::Refused`] if it is not installed, or the arguments do not fit its schema.

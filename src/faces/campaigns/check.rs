@@ -1,4 +1,5 @@
-//! The check before a campaign starts: secrets, model, and what its tasks need. Its events and artifacts were checked before.
+//! The check before a campaign starts: secrets, model, and what its tasks need. Its events and
+//! artifacts were checked before.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +54,8 @@ async fn model_fault(campaigns: &Campaigns) -> Result<Option<String>, CampaignEr
     Ok(fault.map(|error| format!("no model answers: {error}; see which one does, and what the others need: level3 models")))
 }
 
-/// The faults of the browser, where a task needs one. A task that a person has set aside needs none.
+/// The faults of the browser, where a task needs one. A task that a person has set aside needs
+/// none.
 async fn browser_faults(campaigns: &Campaigns, state: &CampaignState) -> Vec<String> {
     let hosts = PageHosts::of(state.environment().hosts);
     let (mut faults, mut needed, mut missing) = (Vec::new(), None, BTreeMap::new());
@@ -102,7 +104,8 @@ async fn browser_faults(campaigns: &Campaigns, state: &CampaignState) -> Vec<Str
     faults
 }
 
-/// The command that names these hosts, with the whole content to keep: a new version takes the place of the one before it.
+/// The command that names these hosts, with the whole content to keep: a new version takes the
+/// place of the one before it.
 fn naming(state: &CampaignState, hosts: impl IntoIterator<Item = String>) -> String {
     let kept = state.artifact(ArtifactType::Environment, ENVIRONMENT);
     let mut environment: Environment = kept.and_then(|kept| serde_json::from_str(&kept.content).ok()).unwrap_or_default();

@@ -1,5 +1,6 @@
-//! Campaigns: the controller's own loop, in which a model only proposes. [`worker`] has the place of the agent, [`tool`] carries proposals out
-//! through the one door, [`check`] lets a campaign start, [`replayed`] makes its cycles again, [`projections`] writes its files.
+//! Campaigns: the controller's own loop, in which a model only proposes. [`worker`] has the place
+//! of the agent, [`tool`] carries proposals out through the one door, [`check`] lets a campaign
+//! start, [`replayed`] makes its cycles again, [`projections`] writes its files.
 
 mod browser;
 mod capability;
@@ -86,10 +87,12 @@ impl Campaigns {
         self.0.browser.is_there()
     }
 
-    /// Starts a campaign, if its events and artifacts are what was kept, and all that it needs is there.
+    /// Starts a campaign, if its events and artifacts are what was kept, and all that it needs is
+    /// there.
     ///
     /// # Errors
-    /// [`CampaignError::Refused`] lists what fails, each with what to do; [`CampaignError::Broken`] if it is broken, and then it is ended.
+    /// [`CampaignError::Refused`] lists what fails, each with what to do; [`CampaignError::Broken`]
+    /// if it is broken, and then it is ended.
     pub async fn start(&self, id: CampaignId) -> Result<Campaign, CampaignError> {
         self.ended_if_broken(self.check_kept(id).await).await?;
         let faults = self.ended_if_broken(check::faults(self, id).await).await?;
@@ -102,7 +105,8 @@ impl Campaigns {
     /// Pauses a campaign, or lets it go on if its events and artifacts are what was kept.
     ///
     /// # Errors
-    /// [`CampaignError::Refused`] if its state does not take that, [`CampaignError::Broken`] if it is broken; then it is ended.
+    /// [`CampaignError::Refused`] if its state does not take that, [`CampaignError::Broken`] if it
+    /// is broken; then it is ended.
     pub async fn steer(&self, id: CampaignId, input: CampaignInput) -> Result<Campaign, CampaignError> {
         if input == CampaignInput::Resume {
             self.ended_if_broken(self.check_kept(id).await).await?;
@@ -113,7 +117,8 @@ impl Campaigns {
         Ok(campaign)
     }
 
-    /// Lets a paused campaign do exactly one cycle, while somebody is there. One who `comes` with the order counts as there if it is taken.
+    /// Lets a paused campaign do exactly one cycle, while somebody is there. One who `comes` with
+    /// the order counts as there if it is taken.
     ///
     /// # Errors
     /// [`CampaignError::Refused`] if it is not paused, nobody is there, or there is nothing to do.
@@ -123,8 +128,8 @@ impl Campaigns {
         self.ended_if_broken(allowed).await
     }
 
-    /// The state of a campaign, to look at; its files come back if somebody took them away. A campaign that turns out to be broken is ended, and
-    /// its state is the part that can be read.
+    /// The state of a campaign, to look at; its files come back if somebody took them away. A
+    /// campaign that turns out to be broken is ended, and its state is the part that can be read.
     ///
     /// # Errors
     /// [`CampaignError`] if there is no such campaign.

@@ -1,4 +1,5 @@
-//! Writes `context.md`, `environment.md` and `tasks.md` of each campaign after each change. Nothing reads them.
+//! Writes `context.md`, `environment.md` and `tasks.md` of each campaign after each change. Nothing
+//! reads them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -45,7 +46,8 @@ pub(super) async fn run(campaigns: &Campaigns, shutdown: CancellationToken) {
     }
 }
 
-/// The campaigns of an event and of all that came after it meanwhile, each once; `None` if some were missed.
+/// The campaigns of an event and of all that came after it meanwhile, each once; `None` if some
+/// were missed.
 fn all_of(first: Option<CampaignId>, events: &mut Receiver<EventRecord>) -> Option<BTreeSet<CampaignId>> {
     let mut changed: BTreeSet<_> = first.into_iter().collect();
     loop {
@@ -70,8 +72,8 @@ fn about(event: &Event) -> Option<CampaignId> {
 /// The folder of the files of all campaigns.
 pub(super) struct CampaignsFolder {
     path: PathBuf,
-    /// Held from the reading of a state until its files are written: two who write at once would take each other's new file away, or put an
-    /// older state in the place of a newer one.
+    /// Held from the reading of a state until its files are written: two who write at once would
+    /// take each other's new file away, or put an older state in the place of a newer one.
     writing: Arc<Mutex<()>>,
 }
 

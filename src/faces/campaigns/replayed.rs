@@ -19,8 +19,9 @@ pub(super) async fn verify(store: &Store, id: CampaignId) -> Result<VerifiedCycl
     Ok(compared(id, &store.campaign_events(id).await?))
 }
 
-/// Makes them again from these events. A request is made in the words that were recorded before it, and in those of this program if there are
-/// none: then it was made by one that did not record them yet.
+/// Makes them again from these events. A request is made in the words that were recorded before it,
+/// and in those of this program if there are none: then it was made by one that did not record them
+/// yet.
 fn compared(id: CampaignId, records: &[EventRecord]) -> VerifiedCycle {
     let mut verified = VerifiedCycle::default();
     let mut fold = CampaignFold::new(id, records);

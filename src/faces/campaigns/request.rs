@@ -1,4 +1,5 @@
-//! The model request of a cycle: the rules, the snapshot, the eight tools. All of it follows from the state and the time.
+//! The model request of a cycle: the rules, the snapshot, the eight tools. All of it follows from
+//! the state and the time.
 
 use std::sync::LazyLock;
 

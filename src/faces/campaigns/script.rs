@@ -1,5 +1,5 @@
-//! The run of a script: what a person is shown of it, and how it is carried out. All that comes of it here is one transaction; what it sends to
-//! hosts of its approval stands in the ledger before.
+//! The run of a script: what a person is shown of it, and how it is carried out. All that comes of
+//! it here is one transaction; what it sends to hosts of its approval stands in the ledger before.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -56,8 +56,8 @@ impl ReadScript {
     /// The run of a plan, and the arguments that its approval is bound to.
     ///
     /// # Errors
-    /// [`ToolError::Refused`] if its language is not installed, the way out refuses a host, or the script or a file is another version than the
-    /// approved one.
+    /// [`ToolError::Refused`] if its language is not installed, the way out refuses a host, or the
+    /// script or a file is another version than the approved one.
     pub(super) async fn of(
         proposal: CampaignProposal,
         plan: ScriptPlan,
@@ -145,7 +145,8 @@ async fn difference(plan: &ScriptPlan, id: CampaignId, store: &Store) -> Result<
     }))
 }
 
-/// The end of a run that is not begun for want of a person. If it `sends`, a run before a crash may have sent something.
+/// The end of a run that is not begun for want of a person. If it `sends`, a run before a crash may
+/// have sent something.
 pub(super) async fn not_run(doing: Doing<'_>, sends: bool) -> Result<Executed, StoreError> {
     let cut_off = doing.lease.fence > 1 && sends;
     let outcome = Outcome { refusal: Some(RefusalCode::Gone), ..Outcome::failed(if cut_off { CUT_OFF } else { NOBODY }) };

@@ -1,4 +1,5 @@
-//! The eight proposals as tools: each is read exactly, judged by the state as it is, and carried out in the transaction of its outcome.
+//! The eight proposals as tools: each is read exactly, judged by the state as it is, and carried
+//! out in the transaction of its outcome.
 
 use std::sync::Arc;
 
@@ -88,7 +89,8 @@ impl Tool for ProposalTool {
                 Err(CampaignError::Store(error)) => return Err(error.into()),
                 Err(other) => return Err(ToolError::Refused(Refusal::new(RefusalCode::Forbidden, other.to_string()))),
             };
-            // The number of proposals is judged by the worker, and once more where it is carried out.
+            // The number of proposals is judged by the worker, and once more where it is carried
+            // out.
             validate(&state, &proposal, 1, now).map_err(refused)?;
             if let Some(why) = store.unknown_lead(state.campaign.id, &leads_named(&proposal)).await? {
                 return Err(refused(why));

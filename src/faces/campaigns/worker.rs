@@ -1,4 +1,5 @@
-//! One cycle: load, eligible, snapshot, ask, validate, execute, verify, go on. Nothing is kept from the cycle before, and no message is read.
+//! One cycle: load, eligible, snapshot, ask, validate, execute, verify, go on. Nothing is kept from
+//! the cycle before, and no message is read.
 
 use chrono::{DateTime, Utc};
 use futures::FutureExt;
@@ -82,8 +83,8 @@ impl CampaignWorker {
         }
     }
 
-    /// Carries out the proposal of the last step, which made so many, and judges it by what came of it. `None` if it was bad, and is asked for
-    /// again.
+    /// Carries out the proposal of the last step, which made so many, and judges it by what came of
+    /// it. `None` if it was bad, and is asked for again.
     async fn judge(
         &self,
         turn: &mut RunningTurn<'_>,
@@ -195,7 +196,8 @@ impl CampaignWorker {
         };
         let stored = store.store_priced_step(lease, step, model.rate(&answer.model), self.0.clock().now()).await?;
         turn.steps += 1;
-        // Nothing has come into the stream since the state was read but the request and its answer, and neither changes it.
+        // Nothing has come into the stream since the state was read but the request and its answer,
+        // and neither changes it.
         let alone = upto == state.sequence + said;
         if let Some((_, sequence)) = stored.sequences.filter(|(first, _)| alone && *first == upto + 1) {
             store.hand_on(lease, CampaignState { words: Some(fingerprint), sequence, ..state });
@@ -226,7 +228,8 @@ fn idle(state: &CampaignState, now: DateTime<Utc>, presence: Presence) -> Option
     }
 }
 
-/// The sentence of an outcome: of a refusal, which is JSON for the model that made the call, its message. A person reads it, too.
+/// The sentence of an outcome: of a refusal, which is JSON for the model that made the call, its
+/// message. A person reads it, too.
 fn sentence(result: &str) -> String {
     let told = serde_json::from_str::<serde_json::Value>(result).ok();
     told.and_then(|told| told["message"].as_str().map(str::to_owned)).unwrap_or_else(|| result.to_owned())
@@ -251,7 +254,8 @@ fn judged(calls: &[LastCall]) -> Judged {
             let read = CampaignProposal::read(&call.name, &written).ok();
             let done = call.state == CallState::Done;
             let idle = matches!(read, Some(CampaignProposal::NoOp(_)));
-            // A page is outside the state: it may be another by now, so what did not come about may be proposed again.
+            // A page is outside the state: it may be another by now, so what did not come about may
+            // be proposed again.
             let again = !done && matches!(&read, Some(CampaignProposal::ExecuteTool(run)) if is_browser_tool(&run.tool));
             let how = if done { "done" } else { "not done" };
             Judged::Came(CycleCame {

@@ -1,6 +1,7 @@
 //! The reasons for which a speech server was of no use; each says what to do.
 
-/// A speech server was not asked, or its answer cannot be used. A sentence names the server by the setting with its address.
+/// A speech server was not asked, or its answer cannot be used. A sentence names the server by the
+/// setting with its address.
 #[derive(Debug, thiserror::Error)]
 pub enum SpeechError {
     /// None is set up.

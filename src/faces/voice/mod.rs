@@ -1,4 +1,5 @@
-//! Speech servers that the operator has set up: one turns speech into words, the other words into speech. No sound is kept.
+//! Speech servers that the operator has set up: one turns speech into words, the other words into
+//! speech. No sound is kept.
 
 mod error;
 mod form;
@@ -87,7 +88,8 @@ impl SpeechServers {
         wav::is_wav(bytes)
     }
 
-    /// The words in a WAV file; empty if there are none. `tag` is that of the language that is spoken, such as `pt-BR`, or empty.
+    /// The words in a WAV file; empty if there are none. `tag` is that of the language that is
+    /// spoken, such as `pt-BR`, or empty.
     ///
     /// # Errors
     /// [`SpeechError`].
@@ -208,7 +210,8 @@ fn kind_of(answer: &HttpResponse) -> String {
     if kind.is_empty() { "an answer without a type".to_owned() } else { format!("an answer of the type {kind}") }
 }
 
-/// The words of a transcription. Servers write what is no speech in brackets, such as `[BLANK_AUDIO]` and `(music)`.
+/// The words of a transcription. Servers write what is no speech in brackets, such as
+/// `[BLANK_AUDIO]` and `(music)`.
 fn heard(text: &str) -> String {
     let mut words = String::new();
     let mut depth = 0_u32;

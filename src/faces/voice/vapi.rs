@@ -1,4 +1,5 @@
-//! Calls by Vapi: made by the server with a key of the vault, and known again by secrets that are made for each call and kept nowhere.
+//! Calls by Vapi: made by the server with a key of the vault, and known again by secrets that are
+//! made for each call and kept nowhere.
 //!
 //! Vapi's own model and tools are not used: it hears and speaks, and asks this server what to say.
 
@@ -110,8 +111,9 @@ impl Vapi {
         self.config.whole.as_ref().ok_or_else(missing)
     }
 
-    /// Has Vapi make the call of this number. The key of the request has the number, so that none is made twice. Vapi sends the
-    /// language back with each request for words, so that nothing here keeps it.
+    /// Has Vapi make the call of this number. The key of the request has the number, so that none
+    /// is made twice. Vapi sends the language back with each request for words, so that nothing
+    /// here keeps it.
     ///
     /// # Errors
     /// [`VapiError`].

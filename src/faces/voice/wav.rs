@@ -1,4 +1,5 @@
-//! Sound as WAV files carry it: recognised, mended, and made fit for a server that hears 16,000 samples a second.
+//! Sound as WAV files carry it: recognised, mended, and made fit for a server that hears 16,000
+//! samples a second.
 
 /// The samples a second of what the page records, and of what servers hear.
 pub(super) const RATE: u32 = 16_000;
@@ -9,8 +10,8 @@ pub(super) fn is_wav(bytes: &[u8]) -> bool {
     bytes.len() >= HEAD && bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WAVE")
 }
 
-/// The chunks of a file: the name, where it begins, and where it ends. A server that streams cannot know the length of its last chunk, and
-/// writes any number: the chunk ends with the file then.
+/// The chunks of a file: the name, where it begins, and where it ends. A server that streams cannot
+/// know the length of its last chunk, and writes any number: the chunk ends with the file then.
 fn chunks(bytes: &[u8]) -> Vec<([u8; 4], usize, usize)> {
     let mut found = Vec::new();
     let mut at = 12;
@@ -62,7 +63,8 @@ pub(super) fn file(samples: &[i16], rate: u32) -> Vec<u8> {
     bytes
 }
 
-/// The same sound with one channel and 16,000 samples a second; `None` if it is no plain 16-bit file.
+/// The same sound with one channel and 16,000 samples a second; `None` if it is no plain 16-bit
+/// file.
 pub(super) fn for_ears(bytes: &[u8]) -> Option<Vec<u8>> {
     let chunks = chunks(bytes);
     let of = |wanted: &[u8; 4]| {

@@ -96,7 +96,8 @@ fn deleted(delete: &Delete) -> Vec<String> {
     let (FromTable::WithFromKeyword(tables) | FromTable::WithoutKeyword(tables)) = &delete.from;
     let tables: Vec<_> = tables.iter().map(ToString::to_string).collect();
     match &delete.selection {
-        // Nobody is asked about this from its text: if the run loses many rows, it says whether they are kept.
+        // Nobody is asked about this from its text: if the run loses many rows, it says whether
+        // they are kept.
         Some(condition) => vec![format!("Deletes the rows of {} where {}.", list(&tables), cut(&condition.to_string()))],
         None => vec![format!("Deletes all rows of {}.", list(&tables)), KEPT.to_owned()],
     }

@@ -1,5 +1,5 @@
-//! A request after Host and Origin: its user comes in by the token of the house, by a session or a token of a user, or because nobody else has an
-//! account here.
+//! A request after Host and Origin: its user comes in by the token of the house, by a session or a
+//! token of a user, or because nobody else has an account here.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -69,10 +69,12 @@ impl Visit {
     }
 }
 
-/// So long the database's word that the door stands open is believed. A server that cannot speak to others may have closed it.
+/// So long the database's word that the door stands open is believed. A server that cannot speak to
+/// others may have closed it.
 const BELIEVED: TimeDelta = TimeDelta::seconds(1);
 
-/// The last word of the database that the door stands open: the time, and the count of changes then.
+/// The last word of the database that the door stands open: the time, and the count of changes
+/// then.
 #[derive(Default)]
 pub(super) struct OpenDoor(Mutex<Option<(u64, DateTime<Utc>)>>);
 
@@ -123,8 +125,8 @@ impl Guard {
             return Ok(AtTheDoor::Visitor(Visit::of(UserId::OWNER, CameBy::HouseToken), None));
         }
         let changes = self.store.signals().user_changes();
-        // While nobody has an account, hardly anything is asked of the database. Beside another server it is asked each time, and so it is while
-        // none could be heard.
+        // While nobody has an account, hardly anything is asked of the database. Beside another
+        // server it is asked each time, and so it is while none could be heard.
         let alone = self.store.signals().is_alone();
         if closed.is_none() && alone && self.access.open.as_of(changes, now) {
             return Ok(AtTheDoor::Visitor(Visit::of(UserId::OWNER, CameBy::Open), None));
@@ -211,7 +213,8 @@ impl Guard {
         Ok(Some((headers, StatusCode::SEE_OTHER).into_response()))
     }
 
-    /// The user of this name, if this is their password. For a name that nobody has it takes as long.
+    /// The user of this name, if this is their password. For a name that nobody has it takes as
+    /// long.
     pub(in crate::http) async fn known_by(
         &self,
         passwords: &Passwords,
@@ -224,7 +227,8 @@ impl Guard {
         Ok(user.filter(|_| is_right))
     }
 
-    /// The user whose link has this secret, who has this password from now on; `None` if it does not work.
+    /// The user whose link has this secret, who has this password from now on; `None` if it does
+    /// not work.
     pub(in crate::http) async fn invited_by(
         &self,
         passwords: &Passwords,
@@ -249,7 +253,8 @@ impl Guard {
         Ok(session_cookie(&secret, self.secure(headers)))
     }
 
-    /// True if the cookie of a session may travel encrypted only: everywhere but on this machine itself.
+    /// True if the cookie of a session may travel encrypted only: everywhere but on this machine
+    /// itself.
     pub(in crate::http) fn secure(&self, headers: &HeaderMap) -> bool {
         came_by_https(headers) || !names_this_machine(headers)
     }

@@ -86,8 +86,8 @@ impl Access {
         Self { hosts, public: None, daily: false, port, tokens, wrong, open, random, throttle }
     }
 
-    /// Opens two doors under this name, and no other, whatever cookie or token comes along: a tunnel to loopback would hand out the whole
-    /// server.
+    /// Opens two doors under this name, and no other, whatever cookie or token comes along: a
+    /// tunnel to loopback would hand out the whole server.
     #[must_use]
     pub fn with_public(mut self, name: Option<&HostName>) -> Self {
         self.public = name.map(|name| name.name.clone());
@@ -330,7 +330,8 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (header::X_FRAME_OPTIONS, "DENY"),
 ];
 
-/// The policy of the page's document if Vapi can be called: its rooms are Daily's. Daily's reports of errors stay blocked.
+/// The policy of the page's document if Vapi can be called: its rooms are Daily's. Daily's reports
+/// of errors stay blocked.
 const WITH_DAILY: &str = "default-src 'none'; script-src 'self' https://c.daily.co; style-src 'self'; img-src 'self' data:; \
      connect-src 'self' https://*.daily.co wss://*.daily.co https://*.pluot.blue; worker-src 'self' blob:; font-src 'self'; \
      manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -1,5 +1,5 @@
-//! How often somebody may be wrong about a password: five times for a name, and five times from an address; then they wait, longer each
-//! time. A try in that time is not looked at.
+//! How often somebody may be wrong about a password: five times for a name, and five times from an
+//! address; then they wait, longer each time. A try in that time is not looked at.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -43,8 +43,8 @@ struct Failures {
 pub(in crate::http) struct Throttle(Mutex<HashMap<Tried, Failures>>);
 
 impl Throttle {
-    /// The seconds until a try for this name from this address is looked at; `None`: now. A try without a name is counted by its address
-    /// alone.
+    /// The seconds until a try for this name from this address is looked at; `None`: now. A try
+    /// without a name is counted by its address alone.
     pub(in crate::http) fn wait(&self, name: &str, from: IpAddr, now: DateTime<Utc>) -> Option<i64> {
         let failures = self.lock();
         let of = keys(name, from).chain([Tried::Others]);
@@ -75,7 +75,8 @@ impl Throttle {
         }
     }
 
-    /// Forgets the failures for a name whose user has come in. Those of the address stay: its user may have an account of their own.
+    /// Forgets the failures for a name whose user has come in. Those of the address stay: its user
+    /// may have an account of their own.
     pub(in crate::http) fn passed(&self, name: &str) {
         self.lock().remove(&Tried::Name(user_key(name)));
     }

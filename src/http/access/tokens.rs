@@ -1,4 +1,5 @@
-//! Credentials: those that a request shows, the token of the house, the sessions of browsers that showed it, and the addresses that showed wrong ones.
+//! Credentials: those that a request shows, the token of the house, the sessions of browsers that
+//! showed it, and the addresses that showed wrong ones.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -121,7 +122,8 @@ impl Tokens {
     }
 }
 
-/// The header that sets the cookie of a session: no script reads it, and no other page's request brings it.
+/// The header that sets the cookie of a session: no script reads it, and no other page's request
+/// brings it.
 pub(super) fn set_cookie(value: &str, lasts: TimeDelta, https: bool) -> String {
     let secure = if https { "; Secure" } else { "" };
     let seconds = lasts.num_seconds();

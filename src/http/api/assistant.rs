@@ -63,7 +63,8 @@ pub(super) async fn begin_anew(visitor: Visitor, QueryString(With { profile }): 
     Ok(Json(visitor.theirs().chat(conversation).await?))
 }
 
-/// A person's own press: the function is an order in the conversation, and passes the same law as a call of the character.
+/// A person's own press: the function is an order in the conversation, and passes the same law as a
+/// call of the character.
 pub(super) async fn call(
     visitor: Visitor,
     At(name): At<String>,

@@ -81,7 +81,8 @@ pub(super) async fn export(
     Ok(Json(folder::write(&doors.store.kept_version(&name, version).await?.capability)))
 }
 
-/// Calls the live version, as an order: the same law and the same record as for a call of the agent.
+/// Calls the live version, as an order: the same law and the same record as for a call of the
+/// agent.
 pub(super) async fn call(
     Owner(doors): Owner,
     visitor: Visitor,

@@ -1,4 +1,5 @@
-//! A conversation as a file, for a person to keep: as Markdown to read, or as the frames that `/chat` sends.
+//! A conversation as a file, for a person to keep: as Markdown to read, or as the frames that
+//! `/chat` sends.
 
 use axum::http::header;
 use axum::response::{IntoResponse, Response};

@@ -1,4 +1,5 @@
-//! The user who asks: who they are here, their password, and the browsers in which they are signed in.
+//! The user who asks: who they are here, their password, and the browsers in which they are signed
+//! in.
 
 use axum::Json;
 use axum::http::request::Parts;
@@ -24,7 +25,8 @@ pub(super) async fn change(visitor: Visitor, Body(change): Body<ChangeMe>) -> Re
     show(visitor).await
 }
 
-/// Sets one's own password. A user who has one says it first: a browser that was left open must not lock its user out.
+/// Sets one's own password. A user who has one says it first: a browser that was left open must not
+/// lock its user out.
 pub(super) async fn set_password(
     visitor: Visitor,
     parts: Parts,

@@ -1,6 +1,6 @@
 //! `/api`: a person looks at things and decides here, by the page or the command line. `wire::api`
-//! has the words, `docs/api.md` describes it. No model and no capability can reach it. A handler takes `Visitor` if it is for every user,
-//! `Owner` if it is not.
+//! has the words, `docs/api.md` describes it. No model and no capability can reach it. A handler
+//! takes `Visitor` if it is for every user, `Owner` if it is not.
 
 mod activity;
 mod approvals;

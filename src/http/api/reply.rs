@@ -189,8 +189,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     }
 }
 
-/// Why a body cannot be read. The place is told of a fault in the JSON; of a value that does not fit, the sentence names it, and the place is one
-/// in a body that a person of the command line or of the page never saw.
+/// Why a body cannot be read. The place is told of a fault in the JSON; of a value that does not
+/// fit, the sentence names it, and the place is one in a body that a person of the command line or
+/// of the page never saw.
 fn unread(error: &serde_json::Error) -> String {
     let told = error.to_string();
     match error.classify() {

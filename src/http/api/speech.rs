@@ -1,4 +1,5 @@
-//! Speech to words and words to speech, by the servers that the operator has set up. The sound passes through, and is kept nowhere.
+//! Speech to words and words to speech, by the servers that the operator has set up. The sound
+//! passes through, and is kept nowhere.
 
 use axum::Json;
 use axum::extract::Request;
@@ -47,7 +48,8 @@ pub(super) async fn transcribe(
     if !SpeechServers::is_sound(&sound) {
         return Err(no_wav());
     }
-    // Minutes count between beats. A client that only sends sound, or whose first beat got lost, beats by it.
+    // Minutes count between beats. A client that only sends sound, or whose first beat got lost,
+    // beats by it.
     visitor.theirs().beat_call(call, visitor.now()).await?;
     let text = visitor.speech().words(&sound, &lang).await.map_err(|error| refused_to(&visitor, error))?;
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(Transcription { text })).into_response())
@@ -77,7 +79,8 @@ pub(super) async fn line(visitor: &Visitor) -> Result<VoiceLine, ApiRefusal> {
     if line.voice { Ok(line) } else { Err(VoiceError::NoVoice.into()) }
 }
 
-/// The refusal for a fault of a server that the owner has set up. A member hears nothing of its address, its settings and its key.
+/// The refusal for a fault of a server that the owner has set up. A member hears nothing of its
+/// address, its settings and its key.
 pub(super) fn refused_to(visitor: &Visitor, error: impl Into<ApiRefusal>) -> ApiRefusal {
     let refusal = error.into();
     match visitor.role() {

@@ -1,5 +1,5 @@
-//! Tasks: as they are now, and orders of a person to make, change or delete one. An order passes the
-//! same law as a call of the agent.
+//! Tasks: as they are now, and orders of a person to make, change or delete one. An order passes
+//! the same law as a call of the agent.
 
 use axum::Json;
 use chrono::DateTime;

@@ -1,4 +1,5 @@
-//! The users of the server, for its owner: names, tiers and numbers. All that they say and keep is theirs.
+//! The users of the server, for its owner: names, tiers and numbers. All that they say and keep is
+//! theirs.
 
 use axum::Json;
 use axum::http::StatusCode;

@@ -1,4 +1,5 @@
-//! Calls with Law: begun, kept up by beats, ended. The words that are said in one are messages like any other.
+//! Calls with Law: begun, kept up by beats, ended. The words that are said in one are messages like
+//! any other.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -51,7 +52,8 @@ pub(super) async fn begin(visitor: Visitor, Body(asked): Body<BeginCall>) -> Rep
     Ok(Json(begun))
 }
 
-/// Begins a call once Vapi has made it. Until then nothing is begun, and a call that is to be taken over goes on.
+/// Begins a call once Vapi has made it. Until then nothing is begun, and a call that is to be taken
+/// over goes on.
 async fn with_room(visitor: &Visitor, new: NewCall<'_>, language: VoiceLanguage) -> Result<VoiceCall, ApiRefusal> {
     let theirs = visitor.theirs();
     let tried = theirs.try_call(new, visitor.now()).await?;

@@ -1,4 +1,5 @@
-//! Pieces of answers on their way to a client: which of them it is shown, and that they stand before the record of their step.
+//! Pieces of answers on their way to a client: which of them it is shown, and that they stand
+//! before the record of their step.
 
 use super::{Socket, SocketEnd};
 use crate::domain::ConversationId;

@@ -168,7 +168,8 @@ impl ServerHandler for Door {
         self.call(request, context).await.map(CallToolResponse::from)
     }
 
-    /// Requests that fit none of the protocol's come here, with methods that are not there or with parameters that are none.
+    /// Requests that fit none of the protocol's come here, with methods that are not there or with
+    /// parameters that are none.
     async fn on_custom_request(
         &self,
         request: CustomRequest,

@@ -65,7 +65,8 @@ pub(in crate::http) struct Telling {
     waiting: Option<(ApprovalId, Box<Shown>)>,
     behind: Option<ApprovalId>,
     over: Option<Ending>,
-    /// The words below an answer whose claims nothing shows: the last one, and one that is made anew.
+    /// The words below an answer whose claims nothing shows: the last one, and one that is made
+    /// anew.
     marks: [&'static str; 2],
 }
 
@@ -193,7 +194,8 @@ impl Telling {
     fn answered(&mut self, step: &StepAnswered) -> Vec<StreamPiece> {
         self.begin(step.number);
         self.recorded = step.number;
-        // A client that began to listen in the middle of this step hears the next but one whole, at the latest.
+        // A client that began to listen in the middle of this step hears the next but one whole, at
+        // the latest.
         self.whole_from.get_or_insert(step.number.saturating_add(2));
         self.cut = matches!(step.finish_reason.as_str(), "length" | REPETITION);
         if let Some(used) = step.usage {

@@ -1,5 +1,6 @@
-//! The door at which Vapi asks for the next words. The person's words are a message of their conversation with Law, and the words are those of its
-//! turn. A request that is broken off, because the person spoke, ends the speaking and not the turn.
+//! The door at which Vapi asks for the next words. The person's words are a message of their
+//! conversation with Law, and the words are those of its turn. A request that is broken off,
+//! because the person spoke, ends the speaking and not the turn.
 
 use std::convert::Infallible;
 use std::sync::LazyLock;
@@ -26,7 +27,8 @@ use crate::store::{NewMessage, StoreError, VapiCall};
 const FIRST_WORD: TimeDelta = TimeDelta::seconds(3);
 /// A person who hummed gets so long to go on, before the question is said once more.
 const REPEATED_AFTER: TimeDelta = TimeDelta::seconds(3);
-/// Sounds that say nothing, from the page's file of them, whose one text in quotes they are; a letter that is drawn out stands there once.
+/// Sounds that say nothing, from the page's file of them, whose one text in quotes they are; a
+/// letter that is drawn out stands there once.
 static HESITATIONS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let file = include_str!("../../../static/voice/hesitations.js");
     file.split('"').nth(1).unwrap_or_default().split_whitespace().collect()
@@ -58,7 +60,8 @@ pub(super) async fn complete(stranger: Stranger, AtCall(call): AtCall, request: 
     stream(Speech { begun, language, ..speech })
 }
 
-/// Takes what was said, and follows its turn. A message that is not taken is answered with the reason.
+/// Takes what was said, and follows its turn. A message that is not taken is answered with the
+/// reason.
 async fn said_in(visitor: &Visitor, call: &VapiCall, asked: AskedWords, language: VoiceLanguage) -> Result<Speech, StoreError> {
     let id = asked.id(call.call);
     let begun = visitor.now();

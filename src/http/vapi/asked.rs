@@ -1,4 +1,5 @@
-//! A request of Vapi's for the next words: of the whole conversation that it brings, the last message of the person is new.
+//! A request of Vapi's for the next words: of the whole conversation that it brings, the last
+//! message of the person is new.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -16,7 +17,8 @@ pub(super) struct AskedWords {
 }
 
 impl AskedWords {
-    /// Reads a body, and in which language the server answers. Fields of others' are ignored; `None`: the person has said nothing yet.
+    /// Reads a body, and in which language the server answers. Fields of others' are ignored;
+    /// `None`: the person has said nothing yet.
     ///
     /// # Errors
     /// If it is no request for a completion.
@@ -32,8 +34,8 @@ impl AskedWords {
         Ok((last.map(|text| Self { count, text }), language))
     }
 
-    /// The id of the message. A request that is sent again has the same; one with other words in the same place, since the person went on
-    /// speaking, has not.
+    /// The id of the message. A request that is sent again has the same; one with other words in
+    /// the same place, since the person went on speaking, has not.
     pub(super) fn id(&self, call: VoiceCallId) -> String {
         message_id(call, self.count, &self.text)
     }

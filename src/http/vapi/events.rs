@@ -1,5 +1,5 @@
-//! The door at which Vapi tells what happens in a call. An authentic message is answered with 200, whatever is in it: Vapi throws other
-//! answers away.
+//! The door at which Vapi tells what happens in a call. An authentic message is answered with 200,
+//! whatever is in it: Vapi throws other answers away.
 
 use axum::Json;
 use axum::extract::Request;
@@ -74,8 +74,8 @@ fn seconds(message: &Value) -> Option<i64> {
     (seconds >= 0).then_some(seconds)
 }
 
-/// A final transcript of the person's may decide a question that waits, before the model's side brings the same words. It is a message of the same
-/// id then, so that it counts once.
+/// A final transcript of the person's may decide a question that waits, before the model's side
+/// brings the same words. It is a message of the same id then, so that it counts once.
 async fn decides(visitor: &Visitor, call: &VapiCall, message: &Value, kind: &str) -> Result<(), StoreError> {
     let is_final = FINAL.contains(&kind) || message["transcriptType"] == "final";
     let text = message["transcript"].as_str().unwrap_or_default().trim();

@@ -1,4 +1,5 @@
-//! The words of a turn as they are written, for a call: deltas and events as they come, and from the database what was missed.
+//! The words of a turn as they are written, for a call: deltas and events as they come, and from
+//! the database what was missed.
 
 use std::collections::VecDeque;
 
@@ -64,7 +65,8 @@ impl HeardTurn {
     ) -> Result<Self, StoreError> {
         let theirs = visitor.theirs();
         let accepting = theirs.accepting_event(conversation, turn, Some(client_id)).await?;
-        // A request that is repeated, or said into a turn, may come in the middle of a step, of which the record is told.
+        // A request that is repeated, or said into a turn, may come in the middle of a step, of
+        // which the record is told.
         let whole = !again && !matches!(accepting.event, Event::TurnSteered(_));
         let (position, telling) = (accepting.sequence, Telling::of(turn, whole).spoken());
         let (visitor, texts) = (visitor.clone(), VecDeque::new());

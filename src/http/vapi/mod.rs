@@ -1,5 +1,6 @@
-//! The two doors for Vapi: it asks what to say in a call, and tells what happens in one. A request shows which call it is, and gets at what is
-//! its person's; a request that does not gets 401 and no word of why. `docs/voice.md` describes them.
+//! The two doors for Vapi: it asks what to say in a call, and tells what happens in one. A request
+//! shows which call it is, and gets at what is its person's; a request that does not gets 401 and
+//! no word of why. `docs/voice.md` describes them.
 
 mod answer;
 mod asked;
@@ -21,7 +22,8 @@ use crate::store::StoreError;
 /// The largest body, in bytes: each request brings all that was said in a call.
 const MAX_BODY_BYTES: usize = 4 << 20;
 
-/// Both doors; the first one twice, since some of Vapi's documents call its address a base, and some the whole.
+/// Both doors; the first one twice, since some of Vapi's documents call its address a base, and
+/// some the whole.
 pub(super) fn routes() -> Router<Closed> {
     Router::new()
         .route("/{call}/chat/completions", post(answer::complete))

@@ -1,4 +1,5 @@
-//! Calls of functions by Vapi's side. Nothing of ours asks for them; those that come are orders of the person's, under the same law.
+//! Calls of functions by Vapi's side. Nothing of ours asks for them; those that come are orders of
+//! the person's, under the same law.
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};

@@ -34,8 +34,8 @@ fn tagged(text: &str) -> Found {
     between(text, "<tool_call>", "</tool_call>", inside).or_else(|| between(text, "<tools>", "</tools>", inside))
 }
 
-/// `<function=name>{…}</function>` of Llama, and `<function=name><parameter=key>value</parameter></function>`
-/// of Qwen for code.
+/// `<function=name>{…}</function>` of Llama, and
+/// `<function=name><parameter=key>value</parameter></function>` of Qwen for code.
 fn functions(text: &str) -> Found {
     between(text, "<function=", "</function>", |inside| {
         let (name, inside) = inside.split_at(inside.find(['>', '{'])?);

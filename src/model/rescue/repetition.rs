@@ -1,9 +1,10 @@
-//! Notices an answer that goes on with the same few words for ever. Small models do, and would until their limit of tokens, which takes
-//! minutes on this machine and costs money elsewhere.
+//! Notices an answer that goes on with the same few words for ever. Small models do, and would
+//! until their limit of tokens, which takes minutes on this machine and costs money elsewhere.
 
 /// How often the longest piece that is looked for comes. Whole paragraphs are repeated, too.
 const TIMES: usize = 4;
-/// How much of a text has to be the same piece over and over, in bytes. Tables, rulers and lists of zeros are shorter.
+/// How much of a text has to be the same piece over and over, in bytes. Tables, rulers and lists of
+/// zeros are shorter.
 const IN_TEXT: usize = 4096;
 /// The same for the arguments of a call.
 const IN_ARGUMENTS: usize = 2048;

@@ -67,7 +67,8 @@ fn a_broken_piece_and_an_endless_line_are_refused() {
 
 #[test]
 fn many_small_lines_are_read_in_no_time() {
-    // Each of these would be looked at again and again, from its beginning, by a reader that is not careful.
+    // Each of these would be looked at again and again, from its beginning, by a reader that is not
+    // careful.
     for line in ["data: \n", "data: ,\"a\":{}\n", "data: }\n", "data:\n", "data: [\n"] {
         let mut reader = EventReader::new(4 << 20);
         let mut found = Vec::new();

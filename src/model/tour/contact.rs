@@ -1,5 +1,6 @@
-//! The tour plays the agent of Relay, so that a conversation can be tried without a model: it greets, takes each answer for one to-do
-//! done, and ends when none is open. The contact's words decide nothing.
+//! The tour plays the agent of Relay, so that a conversation can be tried without a model: it
+//! greets, takes each answer for one to-do done, and ends when none is open. The contact's words
+//! decide nothing.
 
 use serde_json::{Value, json};
 
@@ -45,7 +46,8 @@ fn answered(open: &[(i64, &str)]) -> Vec<(&'static str, Value)> {
     acts
 }
 
-/// The to-dos that are neither done nor skipped, as the system text lists them: `1 [pending] Ask for a time`.
+/// The to-dos that are neither done nor skipped, as the system text lists them:
+/// `1 [pending] Ask for a time`.
 fn open_todos(system: &str) -> Vec<(i64, &str)> {
     let lines = system.lines().filter_map(|line| {
         let (id, rest) = line.split_once(" [")?;

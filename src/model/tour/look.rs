@@ -21,7 +21,8 @@ impl<'a> PastCall<'a> {
         Self { call, result: None, refusal: None }
     }
 
-    /// True when it did not do its work: it was refused, or its result is an object that tells of an error.
+    /// True when it did not do its work: it was refused, or its result is an object that tells of
+    /// an error.
     pub(super) fn failed(&self) -> bool {
         let told = self.result.and_then(|result| serde_json::from_str::<Value>(result).ok()).unwrap_or_default();
         let has_error = told.get("error").is_some_and(|error| !error.is_null());
@@ -115,8 +116,9 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// The time that the agent puts before each message, and the message: `[2026-11-20T06:30:00Z] hello`. The person's to-dos may stand
-/// before both, in lines of their own.
+/// The time that the agent puts before each message, and the message:
+/// `[2026-11-20T06:30:00Z] hello`. The person's to-dos may stand before both, in lines of their
+/// own.
 pub(super) fn timed(text: &str) -> Option<(DateTime<Utc>, &str)> {
     let begins = if text.starts_with('[') { 0 } else { text.find("\n\n[")? + 2 };
     let (time, said) = text[begins..].strip_prefix('[')?.split_once("] ")?;
@@ -140,8 +142,8 @@ pub(super) fn quoted(result: &str) -> String {
     }
 }
 
-/// The numbers of the tasks that a heartbeat names, one in each line like `- task 3, due …`. Titles and details are a person's
-/// own words: a number in them names nothing.
+/// The numbers of the tasks that a heartbeat names, one in each line like `- task 3, due …`. Titles
+/// and details are a person's own words: a number in them names nothing.
 pub(super) fn task_numbers(text: &str) -> Vec<i64> {
     let number = |line: &str| line.strip_prefix("- task ")?.split(',').next()?.parse().ok();
     text.lines().filter_map(number).collect()

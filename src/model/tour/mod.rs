@@ -1,6 +1,8 @@
-//! The tour: a small deterministic model, built in, that shows a newcomer the real thing with no key and no network.
+//! The tour: a small deterministic model, built in, that shows a newcomer the real thing with no
+//! key and no network.
 //!
-//! It is a pure function of the request. It asks for real tools and says only what their recorded results say.
+//! It is a pure function of the request. It asks for real tools and says only what their recorded
+//! results say.
 
 mod contact;
 mod look;

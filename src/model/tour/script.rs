@@ -74,7 +74,8 @@ fn plan(scene: &Scene) -> Vec<Stage> {
     }
 }
 
-/// Asks for the first call that is still missing; when none is, or one went wrong, tells what came of them.
+/// Asks for the first call that is still missing; when none is, or one went wrong, tells what came
+/// of them.
 fn follow(scene: &Scene, plan: &[Stage]) -> TourAnswer {
     let mut reports = Vec::new();
     for stage in plan {

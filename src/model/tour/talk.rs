@@ -1,4 +1,5 @@
-//! The tour plays Lea and Law: a small grammar with a plain sentence for each of the twenty functions. It says only what results say.
+//! The tour plays Lea and Law: a small grammar with a plain sentence for each of the twenty
+//! functions. It says only what results say.
 
 use chrono::{NaiveDateTime, NaiveTime, TimeDelta};
 use serde_json::{Value, json};
@@ -167,7 +168,8 @@ fn times(input: &str, system: &str) -> Option<(TodoFunction, Value)> {
     Some((F::SetRecurrence, json!({ "taskName": task.trim(), "rule": rule })))
 }
 
-/// A time of day as the next such moment, by the time that the prompt tells; anything else as it is.
+/// A time of day as the next such moment, by the time that the prompt tells; anything else as it
+/// is.
 fn moment(at: &str, system: &str) -> String {
     let now = system.split("It is ").nth(1).and_then(|rest| rest.split(", ").nth(1)).and_then(|rest| rest.get(..16));
     let now = now.and_then(|now| NaiveDateTime::parse_from_str(now, "%Y-%m-%dT%H:%M").ok());

@@ -1,4 +1,5 @@
-//! Walks through everything the tour can show, with results as the tools would give them, good and bad.
+//! Walks through everything the tour can show, with results as the tools would give them, good and
+//! bad.
 
 use serde_json::{Value, json};
 

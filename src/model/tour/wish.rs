@@ -1,5 +1,5 @@
-//! Reads what a person wants to be reminded of, and when: "remind me to stretch in two hours", "tomorrow at 9". Times of day are UTC, the
-//! only zone that the tour is told.
+//! Reads what a person wants to be reminded of, and when: "remind me to stretch in two hours",
+//! "tomorrow at 9". Times of day are UTC, the only zone that the tour is told.
 
 use chrono::{DateTime, Days, NaiveTime, TimeDelta, Utc};
 
@@ -108,7 +108,8 @@ fn span(words: &[&str]) -> Option<(TimeDelta, usize)> {
     Some((TimeDelta::try_seconds(amount * seconds)?, 2))
 }
 
-/// "9", "9:30", "5pm", "5 pm", "noon": the time of day, in how many words, and whether it can be nothing else.
+/// "9", "9:30", "5pm", "5 pm", "noon": the time of day, in how many words, and whether it can be
+/// nothing else.
 fn clock(words: &[&str]) -> Option<(NaiveTime, usize, bool)> {
     let [first, rest @ ..] = words else { return None };
     if *first == "noon" {

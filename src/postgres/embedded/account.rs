@@ -22,15 +22,18 @@ pub(super) enum Account {
         /// Its group.
         gid: u32,
     },
-    /// Root, seen as `nobody` inside a user namespace of its own: the files stay root's and Postgres does not notice.
+    /// Root, seen as `nobody` inside a user namespace of its own: the files stay root's and
+    /// Postgres does not notice.
     Namespace,
 }
 
 impl Account {
-    /// Chooses for the cluster in `cluster`, which may not exist yet, and the programs in `binaries`.
+    /// Chooses for the cluster in `cluster`, which may not exist yet, and the programs in
+    /// `binaries`.
     ///
-    /// The owner of an existing cluster decides: anyone else would be refused by Postgres. A new one goes to `postgres`, else to
-    /// `nobody`; when that account cannot enter one of the folders, as below `/root`, only a user namespace is left.
+    /// The owner of an existing cluster decides: anyone else would be refused by Postgres. A new
+    /// one goes to `postgres`, else to `nobody`; when that account cannot enter one of the folders,
+    /// as below `/root`, only a user namespace is left.
     pub(super) fn choose(cluster: &Path, binaries: &Path) -> Result<Self, EmbeddedError> {
         // SAFETY: geteuid has no preconditions and cannot fail.
         if unsafe { libc::geteuid() } != 0 {
@@ -71,8 +74,9 @@ impl Account {
         }
     }
 
-    /// A command that runs as the account, knows nothing of this program's environment (which may hold keys), stays clear of the
-    /// terminal's Ctrl-C, and gets `signal` when the *thread* that spawns it ends, on Linux.
+    /// A command that runs as the account, knows nothing of this program's environment (which may
+    /// hold keys), stays clear of the terminal's Ctrl-C, and gets `signal` when the *thread* that
+    /// spawns it ends, on Linux.
     pub(super) fn command(self, program: &Path, signal: libc::c_int) -> Command {
         let mut command = Command::new(program);
         command.env_clear().env("PATH", "/usr/bin:/bin").env("LC_ALL", "C").env("TZ", "UTC");
@@ -82,7 +86,8 @@ impl Account {
             Self::Other { uid, gid } => {
                 command.uid(uid).gid(gid);
             }
-            // SAFETY: the closure makes only system calls that are allowed between fork and exec; it allocates nothing.
+            // SAFETY: the closure makes only system calls that are allowed between fork and exec;
+            // it allocates nothing.
             Self::Namespace => unsafe {
                 command.pre_exec(enter_namespace);
             },
@@ -92,11 +97,13 @@ impl Account {
     }
 }
 
-/// Arranges that the kernel ends the process when this program is killed. It must come last: a change of account clears it.
+/// Arranges that the kernel ends the process when this program is killed. It must come last: a
+/// change of account clears it.
 #[cfg(target_os = "linux")]
 fn die_with_parent(command: &mut Command, signal: libc::c_int) {
     let parent = std::process::id();
-    // SAFETY: prctl, getppid and _exit are allowed between fork and exec, and take no pointers here.
+    // SAFETY: prctl, getppid and _exit are allowed between fork and exec, and take no pointers
+    // here.
     unsafe {
         command.pre_exec(move || {
             if libc::prctl(libc::PR_SET_PDEATHSIG, signal) != 0 {
@@ -115,10 +122,12 @@ fn die_with_parent(command: &mut Command, signal: libc::c_int) {
 #[cfg(not(target_os = "linux"))]
 fn die_with_parent(_: &mut Command, _: libc::c_int) {}
 
-/// Moves the calling process into a user namespace in which root is `nobody`. Runs between fork and exec.
+/// Moves the calling process into a user namespace in which root is `nobody`. Runs between fork and
+/// exec.
 #[cfg(target_os = "linux")]
 fn enter_namespace() -> io::Result<()> {
-    // SAFETY: unshare takes no pointers; the process has one thread, as a new user namespace demands.
+    // SAFETY: unshare takes no pointers; the process has one thread, as a new user namespace
+    // demands.
     if unsafe { libc::unshare(libc::CLONE_NEWUSER) } != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -135,7 +144,8 @@ fn enter_namespace() -> io::Result<()> {
 /// Writes a file of the kernel without allocating.
 #[cfg(target_os = "linux")]
 fn put(path: &std::ffi::CStr, text: &[u8]) -> io::Result<()> {
-    // SAFETY: the path ends in NUL, the buffer is as long as we say, and the descriptor is the one just opened.
+    // SAFETY: the path ends in NUL, the buffer is as long as we say, and the descriptor is the one
+    // just opened.
     unsafe {
         let file = libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
         if file < 0 {
@@ -165,7 +175,8 @@ fn can_enter(folder: &Path, uid: u32, gid: u32) -> bool {
 fn look_up_name(name: &str) -> Option<(u32, u32)> {
     let name = CString::new(name).ok()?;
     look_up(|entry, buffer, found| {
-        // SAFETY: the name ends in NUL; the other pointers and the length come from `look_up`, which owns what they point to.
+        // SAFETY: the name ends in NUL; the other pointers and the length come from `look_up`,
+        // which owns what they point to.
         unsafe { libc::getpwnam_r(name.as_ptr(), entry, buffer.as_mut_ptr(), buffer.len(), found) }
     })
 }
@@ -186,7 +197,8 @@ fn look_up(ask: impl Fn(*mut libc::passwd, &mut [libc::c_char], *mut *mut libc::
     if ask(entry.as_mut_ptr(), &mut buffer, &raw mut found) != 0 || found.is_null() {
         return None;
     }
-    // SAFETY: the call succeeded and `found` is not null, so it points to `entry`, which the call has filled.
+    // SAFETY: the call succeeded and `found` is not null, so it points to `entry`, which the call
+    // has filled.
     let entry = unsafe { entry.assume_init() };
     Some((entry.pw_uid, entry.pw_gid))
 }

@@ -42,8 +42,9 @@ impl Binaries {
     }
 }
 
-/// Finds binaries: those of `cluster`'s major version when there is a cluster, else the first that are new enough, in the order
-/// `given` (and then nothing else), PATH, packaged versions with the newest first.
+/// Finds binaries: those of `cluster`'s major version when there is a cluster, else the first that
+/// are new enough, in the order `given` (and then nothing else), PATH, packaged versions with the
+/// newest first.
 pub(super) fn find(given: Option<&Path>, cluster: Option<(&Path, &str)>) -> Result<Binaries, EmbeddedError> {
     let candidates = match given {
         Some(given) => vec![given.to_owned()],
@@ -63,7 +64,8 @@ fn choose(candidates: &[PathBuf], cluster: Option<(&Path, &str)>) -> Result<Opti
     if let Some((_, major)) = cluster
         && let Some(folder) = candidates.iter().filter_map(|candidate| resolve(candidate)).find(|folder| names(folder, major))
     {
-        // Asking would take a sixth of a start. Should the path lie, Postgres itself refuses the other version's cluster.
+        // Asking would take a sixth of a start. Should the path lie, Postgres itself refuses the
+        // other version's cluster.
         let version = major.to_owned();
         return Ok(Some(Binaries { folder, major: major.parse().unwrap_or(FLOOR), version }));
     }
@@ -88,7 +90,8 @@ fn choose(candidates: &[PathBuf], cluster: Option<(&Path, &str)>) -> Result<Opti
     Err(EmbeddedError::OtherMajor { folder: folder.to_owned(), cluster: major.to_owned(), found })
 }
 
-/// The folder that really holds both programs, reached from a folder of (perhaps) symlinks or from `postgres` itself.
+/// The folder that really holds both programs, reached from a folder of (perhaps) symlinks or from
+/// `postgres` itself.
 fn resolve(candidate: &Path) -> Option<PathBuf> {
     let server = if candidate.is_file() { candidate.to_owned() } else { candidate.join("postgres") };
     let server = fs::canonicalize(server).ok()?;

@@ -1,4 +1,5 @@
-//! The folder with the databases: made once, in one step, and read to learn which Postgres it belongs to.
+//! The folder with the databases: made once, in one step, and read to learn which Postgres it
+//! belongs to.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write};
@@ -23,7 +24,8 @@ pub(super) fn major(cluster: &Path) -> Result<Option<String>, EmbeddedError> {
     }
 }
 
-/// Removes what a killed program left. Its `initdb` may be at work in there for a moment longer, or clear up by itself.
+/// Removes what a killed program left. Its `initdb` may be at work in there for a moment longer, or
+/// clear up by itself.
 #[expect(clippy::disallowed_methods, reason = "nothing tells when the initdb of a killed program has ended")]
 fn remove_unfinished(unfinished: &Path) -> Result<(), EmbeddedError> {
     const TRIES: u32 = 50;
@@ -42,8 +44,8 @@ fn remove_unfinished(unfinished: &Path) -> Result<(), EmbeddedError> {
     fs::remove_dir_all(unfinished).during("remove the unfinished", unfinished)
 }
 
-/// Makes the cluster. A program killed at any point of this leaves no cluster, never a half one: it is made beside its place,
-/// brought to the disk as a whole, and moved.
+/// Makes the cluster. A program killed at any point of this leaves no cluster, never a half one: it
+/// is made beside its place, brought to the disk as a whole, and moved.
 pub(super) fn make(cluster: &Path, binaries: &Binaries, account: Account) -> Result<(), EmbeddedError> {
     if fs::read_dir(cluster).is_ok_and(|mut entries| entries.next().is_some()) {
         return Err(EmbeddedError::NotACluster { path: cluster.to_owned() });
@@ -81,7 +83,8 @@ fn run_initdb(folder: &Path, binaries: &Binaries, account: Account) -> Result<()
     succeeded(command.output().map_err(|source| cannot_run(program, account, folder, source))?)
 }
 
-/// Lets only the superuser into the databases that `initdb` made: a login made for one database has no business in another.
+/// Lets only the superuser into the databases that `initdb` made: a login made for one database has
+/// no business in another.
 fn close_doors(folder: &Path, binaries: &Binaries, account: Account) -> Result<(), EmbeddedError> {
     let program = binaries.program("postgres");
     let mut command = account.command(&program, libc::SIGKILL);

@@ -96,7 +96,8 @@ pub enum EmbeddedError {
         missing: String,
     },
 
-    /// Root found an account, but it cannot enter the folder and the system gives no user namespace.
+    /// Root found an account, but it cannot enter the folder and the system gives no user
+    /// namespace.
     #[error(
         "Postgres refuses to run as root, and no other account can enter `{}` (a parent folder is closed to others). Set \
          LEVEL3_DATA_DIR to a folder that others may enter, like /var/lib/level3; or run level3 as a normal user; or set \

@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use super::account::Account;
 use super::error::{During, EmbeddedError};
 
-/// The longest socket folder: the kernel's path of a socket holds about 100 bytes, of which the file name takes 19.
+/// The longest socket folder: the kernel's path of a socket holds about 100 bytes, of which the
+/// file name takes 19.
 const LONGEST_SOCKET_FOLDER: usize = 85;
 
 /// Makes the data folder if it is missing, and returns its path without symlinks.
 pub(super) fn make_data_dir(data_dir: &Path) -> Result<PathBuf, EmbeddedError> {
-    // Under root another account must be able to pass through it; what lies in it is closed file by file.
-    // SAFETY: geteuid has no preconditions and cannot fail.
+    // Under root another account must be able to pass through it; what lies in it is closed file by
+    // file. SAFETY: geteuid has no preconditions and cannot fail.
     let mode = if unsafe { libc::geteuid() } == 0 { 0o711 } else { 0o700 };
     if let Some(parent) = data_dir.parent() {
         fs::create_dir_all(parent).during("make", parent)?;
@@ -26,7 +27,8 @@ pub(super) fn make_data_dir(data_dir: &Path) -> Result<PathBuf, EmbeddedError> {
     fs::canonicalize(data_dir).during("open", data_dir)
 }
 
-/// Takes the lock of the data folder. The kernel gives it back when the program ends, however it ends.
+/// Takes the lock of the data folder. The kernel gives it back when the program ends, however it
+/// ends.
 pub(super) fn take_lock(data_dir: &Path) -> Result<File, EmbeddedError> {
     let path = data_dir.join("lock");
     let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path).during("open", &path)?;
@@ -51,7 +53,8 @@ pub(super) fn socket(data_dir: &Path, short: &[PathBuf]) -> Result<PathBuf, Embe
     Ok(far.find(fits).unwrap_or_else(|| Path::new("/tmp").join(&name)))
 }
 
-/// Makes the socket folder, open to nobody but `account`. Postgres trusts whoever reaches the socket, so this is its only fence.
+/// Makes the socket folder, open to nobody but `account`. Postgres trusts whoever reaches the
+/// socket, so this is its only fence.
 pub(super) fn make_socket(folder: &Path, account: Account) -> Result<(), EmbeddedError> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Ok(()) => account.give(folder).during("change the owner of", folder)?,

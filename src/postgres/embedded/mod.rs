@@ -1,7 +1,9 @@
-//! A Postgres of the program's own: a private cluster in the data folder, reached over a unix socket only.
+//! A Postgres of the program's own: a private cluster in the data folder, reached over a unix
+//! socket only.
 //!
-//! Below the data folder: `postgres/` the cluster, `postgres.new/` while it is being made, `postgres.log`, `run/` the socket, `lock`.
-//! The lock makes the cluster this program's alone; `orphan` heals what a killed one left. Durability is Postgres' own default.
+//! Below the data folder: `postgres/` the cluster, `postgres.new/` while it is being made,
+//! `postgres.log`, `run/` the socket, `lock`. The lock makes the cluster this program's alone;
+//! `orphan` heals what a killed one left. Durability is Postgres' own default.
 
 mod account;
 mod binaries;
@@ -29,7 +31,8 @@ use server::{Server, ServerEnd};
 
 /// How long a start may take. Long, since it includes the recovery after a crash.
 const START_LIMIT: Duration = Duration::from_secs(120);
-/// How long a fast shutdown may take before an immediate one is asked for, and that one before we give up.
+/// How long a fast shutdown may take before an immediate one is asked for, and that one before we
+/// give up.
 const STOP_LIMIT: Duration = Duration::from_secs(30);
 /// The pause between two looks while the server starts.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -62,8 +65,9 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// Finds binaries, makes the cluster if there is none, heals what a crash left, starts the server, waits until it takes connections.
-    /// `binaries` is the folder to take the programs from; `None` searches.
+    /// Finds binaries, makes the cluster if there is none, heals what a crash left, starts the
+    /// server, waits until it takes connections. `binaries` is the folder to take the programs
+    /// from; `None` searches.
     ///
     /// # Errors
     /// [`EmbeddedError`], which says what to do.
@@ -113,7 +117,8 @@ impl Embedded {
         }
     }
 
-    /// Ends the server: transactions under way are rolled back, connections closed, everything is on the disk when this returns.
+    /// Ends the server: transactions under way are rolled back, connections closed, everything is
+    /// on the disk when this returns.
     ///
     /// # Errors
     /// The server does not end.
@@ -122,7 +127,8 @@ impl Embedded {
             self.server.signal(signal);
             if tokio::time::timeout(STOP_LIMIT, self.server.ended()).await.is_ok() {
                 drop(fs::remove_dir(&self.socket)); // it may lie in a shared temporary folder; the next start makes it again
-                // Not left to closing: a process that is being forked this moment would keep the lock with its copy.
+                // Not left to closing: a process that is being forked this moment would keep the
+                // lock with its copy.
                 return self.lock.unlock().during("unlock", Path::new("lock"));
             }
         }
@@ -189,7 +195,8 @@ impl Prepared {
         Ok(Self { data_dir, cluster, socket, binaries, account, lock })
     }
 
-    /// True if a server was found that a killed program had only just started: it had not written down its number as we looked first.
+    /// True if a server was found that a killed program had only just started: it had not written
+    /// down its number as we looked first.
     async fn settle_again(&self) -> Result<bool, EmbeddedError> {
         let (cluster, socket) = (self.cluster.clone(), self.socket.clone());
         let settled = tokio::task::spawn_blocking(move || orphan::settle(&cluster, &socket)).await;
@@ -249,8 +256,8 @@ impl Running<'_> {
         }
     }
 
-    /// True once the server, and no other, says in its file that it takes connections. An attempt to connect before that would cost it
-    /// a process that only refuses.
+    /// True once the server, and no other, says in its file that it takes connections. An attempt
+    /// to connect before that would cost it a process that only refuses.
     fn says_ready(&self) -> bool {
         let file = fs::read_to_string(self.prepared.cluster.join("postmaster.pid")).unwrap_or_default();
         let mut lines = file.lines().map(str::trim);

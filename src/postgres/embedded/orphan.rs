@@ -12,15 +12,16 @@ use std::time::{Duration, Instant};
 
 use super::error::{During, EmbeddedError};
 
-/// How long a fast shutdown may take before an immediate one is asked for; that one is as safe as a crash.
+/// How long a fast shutdown may take before an immediate one is asked for; that one is as safe as a
+/// crash.
 const FAST: Duration = Duration::from_secs(10);
 /// How long is waited altogether.
 const LIMIT: Duration = Duration::from_secs(30);
 /// The pause between two looks. The process is not our child: there is no event to wait for.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Makes sure that no process works on `cluster` and that nothing stale keeps the next server from starting. True if a server was
-/// at work there. Blocks.
+/// Makes sure that no process works on `cluster` and that nothing stale keeps the next server from
+/// starting. True if a server was at work there. Blocks.
 pub(super) fn settle(cluster: &Path, socket: &Path) -> Result<bool, EmbeddedError> {
     let file = cluster.join("postmaster.pid");
     let mut found = false;
@@ -32,8 +33,9 @@ pub(super) fn settle(cluster: &Path, socket: &Path) -> Result<bool, EmbeddedErro
             end(pid, &|| is_postmaster(pid, cluster))?;
         }
         end_backends(cluster)?;
-        // Postgres heals a file whose process is gone. It refuses when the number belongs to a process that lives, be it a zombie
-        // nobody reaps or a stranger that got the number anew; both are known here not to be a server of this cluster.
+        // Postgres heals a file whose process is gone. It refuses when the number belongs to a
+        // process that lives, be it a zombie nobody reaps or a stranger that got the number anew;
+        // both are known here not to be a server of this cluster.
         if file.exists() && exists(pid) {
             fs::remove_file(&file).during("remove the stale file", &file)?;
         }
@@ -47,7 +49,8 @@ pub(super) fn settle(cluster: &Path, socket: &Path) -> Result<bool, EmbeddedErro
     Ok(found)
 }
 
-/// Asks a process to end, first with a fast shutdown, then with an immediate one, and waits until `lives` says no.
+/// Asks a process to end, first with a fast shutdown, then with an immediate one, and waits until
+/// `lives` says no.
 #[expect(clippy::disallowed_methods, reason = "nothing tells when a process that is not our child has ended")]
 fn end(pid: i32, lives: &dyn Fn() -> bool) -> Result<(), EmbeddedError> {
     let start = Instant::now();
@@ -84,14 +87,15 @@ fn is_postmaster(pid: i32, cluster: &Path) -> bool {
     if !is_alive_postgres(pid) {
         return false;
     }
-    // The working folder is the sure sign, but it may be read only by the same user. The arguments name the folder as it was called.
+    // The working folder is the sure sign, but it may be read only by the same user. The arguments
+    // name the folder as it was called.
     let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     works_in(pid, cluster)
         || arguments.split(|byte| *byte == 0).any(|argument| argument == cluster.as_os_str().as_encoded_bytes())
 }
 
-/// Ends server processes that outlived the head of their server. They end by themselves once they wait for something; one that
-/// computes would keep the next server from starting.
+/// Ends server processes that outlived the head of their server. They end by themselves once they
+/// wait for something; one that computes would keep the next server from starting.
 #[cfg(target_os = "linux")]
 #[expect(clippy::disallowed_methods, reason = "nothing tells when a process that is not our child has ended")]
 pub(super) fn end_backends(cluster: &Path) -> Result<(), EmbeddedError> {
@@ -140,7 +144,8 @@ fn is_postmaster(pid: i32, cluster: &Path) -> bool {
     !line.trim_start().starts_with('Z') && line.contains("postgres") && line.contains(&*cluster.to_string_lossy())
 }
 
-/// Elsewhere they end by themselves; Postgres refuses to start while one lives, and the start is tried again.
+/// Elsewhere they end by themselves; Postgres refuses to start while one lives, and the start is
+/// tried again.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn end_backends(_: &Path) -> Result<(), EmbeddedError> {
     Ok(())

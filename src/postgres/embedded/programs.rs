@@ -1,4 +1,5 @@
-//! Finds Postgres' own programs for dumps, `pg_dump` and `pg_restore`: a server is dumped by a program at least as new as itself.
+//! Finds Postgres' own programs for dumps, `pg_dump` and `pg_restore`: a server is dumped by a
+//! program at least as new as itself.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! The server process: started by a thread that lives as long as it does, watched by that thread, told to end by signals.
+//! The server process: started by a thread that lives as long as it does, watched by that thread,
+//! told to end by signals.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -28,8 +29,9 @@ pub(super) struct Server {
 impl Server {
     /// Starts `command`.
     ///
-    /// The kernel's signal at the death of a parent follows the *thread* that spawned, and threads of tokio's pools or of a test
-    /// come and go. So a thread of its own spawns the server and stays to wait for its end, which also reaps it.
+    /// The kernel's signal at the death of a parent follows the *thread* that spawned, and threads
+    /// of tokio's pools or of a test come and go. So a thread of its own spawns the server and
+    /// stays to wait for its end, which also reaps it.
     pub(super) fn spawn(mut command: Command) -> io::Result<Self> {
         let (started, starting) = mpsc::channel();
         let (ending, ended) = watch::channel(None);
@@ -54,7 +56,8 @@ impl Server {
         self.pid
     }
 
-    /// Sends a signal, unless the server has ended: then the number may soon belong to someone else.
+    /// Sends a signal, unless the server has ended: then the number may soon belong to someone
+    /// else.
     pub(super) fn signal(&self, signal: libc::c_int) {
         if self.ended.borrow().is_none() {
             orphan::signal(self.pid, signal);

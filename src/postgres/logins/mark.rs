@@ -1,9 +1,11 @@
-//! A mark that says what the last run of the set-up left: a sum of what it does and of what it made. While both are the same, a start
-//! makes nothing anew: one statement looks at all of it, and more than a hundred need not run.
+//! A mark that says what the last run of the set-up left: a sum of what it does and of what it
+//! made. While both are the same, a start makes nothing anew: one statement looks at all of it, and
+//! more than a hundred need not run.
 //!
-//! The mark is a comment on the program's role. No login of the agent, and not the program's, may write one there, and what it stands for
-//! is looked at and not believed. Everybody may read it, so nothing of a password is in it: with one, and for an administrator who may
-//! not see the logins' own, each start makes everything anew.
+//! The mark is a comment on the program's role. No login of the agent, and not the program's, may
+//! write one there, and what it stands for is looked at and not believed. Everybody may read it, so
+//! nothing of a password is in it: with one, and for an administrator who may not see the logins'
+//! own, each start makes everything anew.
 
 use sha2::{Digest as _, Sha256};
 use sqlx::AssertSqlSafe;
@@ -12,7 +14,8 @@ use sqlx::postgres::PgConnection;
 use super::error::quote;
 use super::setup::{DATABASE, FAR_FUNCTIONS, MEMBERS, SCHEMAS, Setup};
 
-/// Everything that a run makes, checks or depends on, as text. A row holds the rights in it with the names of who has them.
+/// Everything that a run makes, checks or depends on, as text. A row holds the rights in it with
+/// the names of who has them.
 const STATE: &str = "SELECT concat_ws(E'\\n', version(), current_user,
         (SELECT string_agg(a::text, ' ' ORDER BY a.oid) FROM pg_authid a WHERE rolname = ANY ($1)),
         (SELECT string_agg(m::text, ' ' ORDER BY m::text) FROM pg_auth_members m
@@ -30,7 +33,8 @@ const STATE: &str = "SELECT concat_ws(E'\\n', version(), current_user,
            AND refobjid IN (SELECT oid FROM ours WHERE rolname = $2)))";
 
 impl Setup<'_> {
-    /// True if the last run left a mark, and all is as it was then. If that cannot be seen, a new run says why.
+    /// True if the last run left a mark, and all is as it was then. If that cannot be seen, a new
+    /// run says why.
     pub(super) async fn is_as_left(&self, connection: &mut PgConnection) -> bool {
         let superuser = sqlx::query_scalar("SELECT current_setting('is_superuser')::boolean");
         if self.secret.is_some() || !superuser.fetch_one(&mut *connection).await.unwrap_or(false) {

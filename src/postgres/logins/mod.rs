@@ -1,5 +1,5 @@
-//! The program's own logins, and what each may do. GRANTs are the fence around the agent's SQL; session settings are only comfort, since
-//! any session can change its own.
+//! The program's own logins, and what each may do. GRANTs are the fence around the agent's SQL;
+//! session settings are only comfort, since any session can change its own.
 //!
 //! | login | owns | may |
 //! |---|---|---|
@@ -48,7 +48,8 @@ pub struct Logins {
     pub tables: PgConnectOptions,
     /// SQL of the agent that the law let pass although it may delete, or cannot be told.
     pub full: PgConnectOptions,
-    /// True if nothing had to be made or put back: a session that began before is one that begins now.
+    /// True if nothing had to be made or put back: a session that began before is one that begins
+    /// now.
     pub untouched: bool,
 }
 
@@ -59,11 +60,12 @@ impl Logins {
     }
 }
 
-/// Makes the logins with their schemas and rights in `database`, and the database itself when it is missing and `create` says so.
-/// Does nothing new the second time; two servers may do it at once.
+/// Makes the logins with their schemas and rights in `database`, and the database itself when it is
+/// missing and `create` says so. Does nothing new the second time; two servers may do it at once.
 ///
-/// No state is kept: each password is derived from the administrator's, so every server with the same `DATABASE_URL` knows them.
-/// When the administrator has no password, the logins get none either: then only a server that trusts the connection lets them in.
+/// No state is kept: each password is derived from the administrator's, so every server with the
+/// same `DATABASE_URL` knows them. When the administrator has no password, the logins get none
+/// either: then only a server that trusts the connection lets them in.
 ///
 /// # Errors
 /// [`LoginError`], which says what to do.
@@ -84,7 +86,8 @@ pub async fn prepare(admin: &PgConnectOptions, database: &str, create: bool) -> 
     let untouched = setup.run(&mut connection).await?;
     drop(connection.close().await);
     if !create {
-        // Someone else's server: its pg_hba.conf decides who gets in, and a pool would only say that it timed out.
+        // Someone else's server: its pg_hba.conf decides who gets in, and a pool would only say
+        // that it timed out.
         for (number, login) in [&logins.app].into_iter().chain(logins.agents()).enumerate() {
             let mut entered = login.connect().await.map_err(|source| LoginError::LockedOut {
                 user: login.get_username().to_owned(),
@@ -115,7 +118,8 @@ pub fn expected(admin: &PgConnectOptions, database: &str) -> Result<Logins, Logi
     Ok(Logins { app: login(&names.app), reader, writer, tables, full, untouched: false })
 }
 
-/// A pooler between us and the server may hand out sessions of another login, or keep one that began with other settings.
+/// A pooler between us and the server may hand out sessions of another login, or keep one that
+/// began with other settings.
 async fn as_it_must_be(login: &PgConnectOptions, session: &mut PgConnection) -> Result<(), LoginError> {
     let question = AssertSqlSafe(format!("SELECT {}", session::look()));
     let (found, defaults): (String, String) =
@@ -155,7 +159,8 @@ async fn create_database(admin: &PgConnectOptions, database: &str) -> Result<(),
     drop(connection.close().await);
     match made.map_err(|source| (code(&source).unwrap_or_default(), source)) {
         Ok(_) => Ok(()),
-        // Another server was faster: seen as a duplicate database, or on the index when both were in the middle of it.
+        // Another server was faster: seen as a duplicate database, or on the index when both were
+        // in the middle of it.
         Err((code, _)) if code == "42P04" || code == "23505" => Ok(()),
         Err((_, source)) => {
             let (user, database) = (admin.get_username().to_owned(), database.to_owned());

@@ -7,8 +7,9 @@ use sha2::{Digest as _, Sha256};
 use sqlx::ConnectOptions as _;
 use sqlx::postgres::PgConnectOptions;
 
-/// The administrator's password, in the encoding of a URL; `None` when there is none or it is empty. The options give it out in no
-/// other way. Other parts are replaced, since some of them make no URL.
+/// The administrator's password, in the encoding of a URL; `None` when there is none or it is
+/// empty. The options give it out in no other way. Other parts are replaced, since some of them
+/// make no URL.
 pub(super) fn admin_password(admin: &PgConnectOptions) -> Option<String> {
     let url = admin.clone().host("localhost").username("admin").to_url_lossy();
     url.password().filter(|password| !password.is_empty()).map(str::to_owned)

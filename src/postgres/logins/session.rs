@@ -1,8 +1,8 @@
 //! Checks a session of the agent when it begins: its login, its settings, and that the agent gave
 //! itself no default.
 //!
-//! The settings belong to the logins. A login may change its own defaults, and a pooler may serve a session of somebody else: so this is
-//! looked at, and not believed.
+//! The settings belong to the logins. A login may change its own defaults, and a pooler may serve a
+//! session of somebody else: so this is looked at, and not believed.
 
 /// The settings of the agent's logins: name, as SQL writes the value, as the server shows it.
 pub(super) const SETTINGS: [(&str, &str, &str); 12] = [
@@ -20,14 +20,16 @@ pub(super) const SETTINGS: [(&str, &str, &str); 12] = [
     ("IntervalStyle", "postgres", "postgres"),
 ];
 
-/// Fences that only a superuser can set: sorts that fill the disk, and words of the agent's that fill the server's log.
+/// Fences that only a superuser can set: sorts that fill the disk, and words of the agent's that
+/// fill the server's log.
 pub(super) const FENCES: [(&str, &str, &str); 3] = [
     ("temp_file_limit", "'256MB'", "256MB"),
     ("log_min_messages", "fatal", "fatal"),
     ("log_min_error_statement", "panic", "panic"),
 ];
 
-/// Asks a session what it is like: two columns for [`strange`]. Every name is qualified, for its search path may be anything.
+/// Asks a session what it is like: two columns for [`strange`]. Every name is qualified, for its
+/// search path may be anything.
 pub fn look() -> String {
     let settings: Vec<_> = SETTINGS.iter().map(|(name, ..)| format!("pg_catalog.current_setting('{name}')")).collect();
     format!(

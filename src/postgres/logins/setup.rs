@@ -1,4 +1,5 @@
-//! One run of the set-up of the logins: roles, schemas, rights, defaults, and a look at what the server made of it.
+//! One run of the set-up of the logins: roles, schemas, rights, defaults, and a look at what the
+//! server made of it.
 
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection as _};
@@ -9,8 +10,9 @@ use super::names::Names;
 use super::password::{password, verifier};
 use super::session::{FENCES, SETTINGS};
 
-/// One at a time: role and database rows changed by two at once end in "tuple concurrently updated". Any login that can call the function
-/// can hold such a lock, so it is waited for, and not for ever. The last setting silences "already exists".
+/// One at a time: role and database rows changed by two at once end in "tuple concurrently
+/// updated". Any login that can call the function can hold such a lock, so it is waited for, and
+/// not for ever. The last setting silences "already exists".
 const LOCK: &str = "DO $$ BEGIN
         SET LOCAL lock_timeout = '10s';
         PERFORM pg_advisory_xact_lock(hashtext('level3 logins'));
@@ -19,9 +21,11 @@ const LOCK: &str = "DO $$ BEGIN
     SET LOCAL lock_timeout = 0;
     SET LOCAL client_min_messages = warning";
 
-/// Functions with which the agent could reach out of its schema: locks that lie in no schema and that this program and its migrations take;
-/// signals to other connections of its own login; objects that lie in no schema; words into the server's write-ahead log. The program
-/// itself keeps them. They are found by name first: asking for the rights to all 3,000 functions would take a tenth of a start.
+/// Functions with which the agent could reach out of its schema: locks that lie in no schema and
+/// that this program and its migrations take; signals to other connections of its own login;
+/// objects that lie in no schema; words into the server's write-ahead log. The program itself keeps
+/// them. They are found by name first: asking for the rights to all 3,000 functions would take a
+/// tenth of a start.
 pub(super) const FAR_FUNCTIONS: &str = "SELECT oid, proname, proacl FROM pg_proc
     WHERE pronamespace = 'pg_catalog'::regnamespace
       AND (proname ~ '^(pg_(try_)?advisory_|lo_|loread$|lowrite$|pg_logical_emit_message$)'
@@ -33,7 +37,8 @@ pub(super) const MEMBERS: &str = "GRANT {agent} TO {reader}, {writer}, {tables},
     GRANT {tables}, {code} TO {full};
     GRANT {agent}, {reader}, {writer}, {tables}, {code}, {full} TO {app};";
 
-/// CREATE SCHEMA … AUTHORIZATION and default rights need membership, and from 16 on making a role is not enough.
+/// CREATE SCHEMA … AUTHORIZATION and default rights need membership, and from 16 on making a role
+/// is not enough.
 const ADMIN_IS_MEMBER: &str = "GRANT {app}, {agent}, {reader}, {writer}, {tables}, {code}, {full} TO CURRENT_USER;";
 
 pub(super) const DATABASE: &str =
@@ -41,7 +46,8 @@ pub(super) const DATABASE: &str =
     GRANT CONNECT, CREATE ON DATABASE {database} TO {app};
     GRANT CONNECT ON DATABASE {database} TO {reader}, {writer}, {tables}, {full};";
 
-/// `tables` and `full` make things, `code` is given some; what they make is at once as far open to the others as it is to be.
+/// `tables` and `full` make things, `code` is given some; what they make is at once as far open to
+/// the others as it is to be.
 pub(super) const SCHEMAS: &str = "CREATE SCHEMA IF NOT EXISTS level3 AUTHORIZATION {app};
     CREATE SCHEMA IF NOT EXISTS shared AUTHORIZATION {app};
     CREATE SCHEMA IF NOT EXISTS agent AUTHORIZATION {app};
@@ -112,7 +118,8 @@ impl Setup<'_> {
         move |source| LoginError::Refused { doing, user: user.clone(), source }
     }
 
-    /// True if the administrator is a superuser. An error if its rights are too few for what follows.
+    /// True if the administrator is a superuser. An error if its rights are too few for what
+    /// follows.
     async fn check_admin(&self, connection: &mut PgConnection) -> Result<bool, LoginError> {
         let (superuser, create_role, owner, number, version): (bool, bool, bool, i32, String) = sqlx::query_as(
             "SELECT rolsuper, rolcreaterole, pg_has_role(datdba, 'USAGE'), current_setting('server_version_num')::int,
@@ -189,7 +196,8 @@ impl Setup<'_> {
              ALTER ROLE {app} IN DATABASE {database} SET idle_in_transaction_session_timeout = '30s';"
             .to_owned();
         for role in ["{agent}", "{reader}", "{writer}", "{tables}", "{code}", "{full}"] {
-            // RESET first: a login may change its own defaults, so the agent's may have been changed by the agent.
+            // RESET first: a login may change its own defaults, so the agent's may have been
+            // changed by the agent.
             sql += &format!("ALTER ROLE {role} RESET ALL; ALTER ROLE {role} IN DATABASE {{database}} RESET ALL;");
         }
         for role in ["{reader}", "{writer}", "{tables}", "{full}"] {
@@ -232,7 +240,8 @@ impl Setup<'_> {
         Ok(())
     }
 
-    /// Asks the server what it has made of it: REVOKE by someone who may not is only a warning, and roles may have had a life before.
+    /// Asks the server what it has made of it: REVOKE by someone who may not is only a warning, and
+    /// roles may have had a life before.
     async fn verify(&self, connection: &mut PgConnection) -> Result<(), LoginError> {
         let Names { agent, tables, code, full, .. } = self.names;
         let makers = [tables.as_str(), code, full];

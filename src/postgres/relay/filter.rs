@@ -1,6 +1,7 @@
 //! Bounds what the server sends to a client: each message as it passes, without holding any whole.
 //!
-//! The Postgres manual has the form of messages in "Message Formats": a letter, a length that counts itself, and the body.
+//! The Postgres manual has the form of messages in "Message Formats": a letter, a length that
+//! counts itself, and the body.
 
 use std::mem;
 
@@ -115,7 +116,8 @@ fn next<'a>(input: &mut &'a [u8], wanted: usize) -> &'a [u8] {
     piece
 }
 
-/// An error or a notice on its way: fields, each a letter and a text that ends with zero, and a zero at the end.
+/// An error or a notice on its way: fields, each a letter and a text that ends with zero, and a
+/// zero at the end.
 #[derive(Debug)]
 struct Cut {
     kind: u8,

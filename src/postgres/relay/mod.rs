@@ -1,4 +1,5 @@
-//! Stands between the agent's connections and the server, and lets through what this process can hold.
+//! Stands between the agent's connections and the server, and lets through what this process can
+//! hold.
 //!
 //! The driver reads each message whole, however long it is, and a statement decides how long: one
 //! value may have a gigabyte. So the agent's connections go to a socket of this process, in a
@@ -34,7 +35,8 @@ const LONGEST_FOLDER: usize = 85;
 const PORT: u16 = 5432;
 /// The most that is read at a time; each connection has as much.
 const PIECE: usize = 16 << 10;
-/// How often a folder's name is tried: processes in other containers may share the place, and the numbers.
+/// How often a folder's name is tried: processes in other containers may share the place, and the
+/// numbers.
 const ATTEMPTS: u32 = 1000;
 /// The number of this process' next folder.
 static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -55,7 +57,8 @@ impl Relay {
     pub(super) fn start(server: &PgConnectOptions, home: &Path) -> io::Result<Self> {
         let folder = make_folder_in(&[home, &std::env::temp_dir(), Path::new("/tmp")])?;
         let relay = Self { folder, ended: CancellationToken::new() };
-        // Between binding and listening a socket refuses, as a dead one does: it gets its name when it listens.
+        // Between binding and listening a socket refuses, as a dead one does: it gets its name when
+        // it listens.
         let bound = relay.folder.join("new");
         let listener = UnixListener::bind(&bound)?;
         fs::rename(&bound, relay.socket())?;
@@ -95,7 +98,8 @@ fn socket_in(folder: &Path) -> PathBuf {
     folder.join(format!(".s.PGSQL.{PORT}"))
 }
 
-/// Makes one folder, in the first of these homes that lets it be made and whose path is short enough for a socket.
+/// Makes one folder, in the first of these homes that lets it be made and whose path is short
+/// enough for a socket.
 fn make_folder_in(homes: &[&Path]) -> io::Result<PathBuf> {
     let mut refused = io::Error::other("there is no folder with a path short enough for a socket");
     for home in homes.iter().filter_map(|home| fs::canonicalize(home).ok()) {
@@ -110,7 +114,8 @@ fn make_folder_in(homes: &[&Path]) -> io::Result<PathBuf> {
     Err(refused)
 }
 
-/// Makes a folder that did not exist before and that only we can enter, after removing those that relays left which are dead.
+/// Makes a folder that did not exist before and that only we can enter, after removing those that
+/// relays left which are dead.
 fn make_folder(home: &Path) -> io::Result<PathBuf> {
     for entry in fs::read_dir(home)?.flatten() {
         let folder = entry.path();
@@ -124,7 +129,8 @@ fn make_folder(home: &Path) -> io::Result<PathBuf> {
     }
     let taken = || io::Error::other("every name for a folder of a socket is taken");
     let free = (0..ATTEMPTS).find_map(|_| {
-        // No number comes again here: whoever has just found a folder dead removes it by its name a moment later.
+        // No number comes again here: whoever has just found a folder dead removes it by its name a
+        // moment later.
         let folder = home.join(name(NEXT.fetch_add(1, Ordering::Relaxed)));
         match DirBuilder::new().mode(0o700).create(&folder) {
             Ok(()) => Some(Ok(folder)),

@@ -1,4 +1,5 @@
-//! The relay's own way to the server: the one the driver would have taken, TLS and certificates as the operator set them.
+//! The relay's own way to the server: the one the driver would have taken, TLS and certificates as
+//! the operator set them.
 
 use std::io;
 use std::path::PathBuf;
@@ -31,7 +32,8 @@ impl Upstream {
     pub(super) fn of(options: &PgConnectOptions) -> Self {
         let host = options.get_host();
         let folder = options.get_socket().cloned().or_else(|| host.starts_with('/').then(|| host.into()));
-        // The options tell the certificates only as parts of an address; names that do not fit into one are kept out of it.
+        // The options tell the certificates only as parts of an address; names that do not fit into
+        // one are kept out of it.
         let told = options.clone().username("x").host("localhost").to_url_lossy();
         let certificate = |name: &str| {
             let (_, value) = told.query_pairs().find(|(found, _)| found == name)?;

@@ -45,7 +45,8 @@ struct Mark {
 }
 
 impl LogFolder {
-    /// Opens the folder, and makes it if it is missing; if `all` files are kept, none is removed. Blocks.
+    /// Opens the folder, and makes it if it is missing; if `all` files are kept, none is removed.
+    /// Blocks.
     pub(super) fn open(path: &Path, now: DateTime<Utc>, all: bool) -> io::Result<Self> {
         match DirBuilder::new().mode(0o700).create(path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),

@@ -227,8 +227,8 @@ impl TurnLog {
         Ok(())
     }
 
-    /// The words that the turns which begin here react to, and the texts of the steps whose calls stand
-    /// here. Their own events do not say them, those that queued them do.
+    /// The words that the turns which begin here react to, and the texts of the steps whose calls
+    /// stand here. Their own events do not say them, those that queued them do.
     async fn inputs(&self, waiting: &mut HashMap<TurnId, String>, records: &[EventRecord]) -> Result<LineInputs, StoreError> {
         let mut inputs = LineInputs::default();
         for record in records {

@@ -22,7 +22,8 @@ pub(in crate::sandbox) struct Operations {
     started: u32,
     /// How many were started and have no end yet that the guest was told.
     open: u32,
-    /// The guest has ended. The queue does not tell: it also counts as closed once a deadline has dropped the future that does them.
+    /// The guest has ended. The queue does not tell: it also counts as closed once a deadline has
+    /// dropped the future that does them.
     closed: bool,
     /// The way to the future that does them.
     queue: UnboundedSender<Operation>,

@@ -44,7 +44,8 @@ async fn semicolons_that_were_lost_with_the_ends_of_lines_are_put_in_and_nothing
     assert_eq!(accepted(joined).await.source, mended);
     let declared = "const twice = (n) => { return n * 2 } async function probe(p) { return twice(p.n) }";
     assert!(accepted(declared).await.source.starts_with("const twice = (n) => { return n * 2 } ;async function probe"));
-    // A word that is written wrong is no lost semicolon, and a second mistake is told at the place of the first.
+    // A word that is written wrong is no lost semicolon, and a second mistake is told at the place
+    // of the first.
     for (source, offset) in
         [("export default (p) => { cosnt x = p.n; return x }", 31), ("export default () => { f() return x = ; }", 28)]
     {

@@ -1,4 +1,5 @@
-//! Scripts of campaigns: they have input, files and log, and nothing else; each ends in bounded time.
+//! Scripts of campaigns: they have input, files and log, and nothing else; each ends in bounded
+//! time.
 
 use super::*;
 use crate::domain::campaign::script::ScriptLanguage;

@@ -42,9 +42,10 @@ impl AgentLogin {
 }
 
 impl AgentLogin {
-    /// The statements behind the last one of the agent, in its message: work that was deferred to the
-    /// commit is done, so that nothing of the agent happens after them, and the last one's answer is
-    /// for [`Store::look_at_agent`]. They hold no secret, since whatever is deferred can read them.
+    /// The statements behind the last one of the agent, in its message: work that was deferred to
+    /// the commit is done, so that nothing of the agent happens after them, and the last one's
+    /// answer is for [`Store::look_at_agent`]. They hold no secret, since whatever is deferred can
+    /// read them.
     pub(super) fn after(self) -> &'static str {
         match self {
             Self::Reader => "",

@@ -52,7 +52,8 @@ pub struct AgentSql<'a> {
     /// True if a person was told that all their losses can be put back: if they cannot, nothing is
     /// done.
     pub promised: bool,
-    /// The lost rows that a person was shown, if any. If they would lose more, it is a question again.
+    /// The lost rows that a person was shown, if any. If they would lose more, it is a question
+    /// again.
     pub shown: &'a [RowLoss],
 }
 

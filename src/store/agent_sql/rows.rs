@@ -104,7 +104,8 @@ pub(super) fn shown_columns(columns: &[PgColumn]) -> Vec<ShownColumn> {
     names.into_iter().zip(kinds).map(|(name, kind)| ShownColumn { name, kind }).collect()
 }
 
-/// A column's name, with a number if it is taken: `SELECT 1, 2` gives two columns of one name, and the reader must see both.
+/// A column's name, with a number if it is taken: `SELECT 1, 2` gives two columns of one name, and
+/// the reader must see both.
 fn distinct(column: &str, taken: &[String]) -> String {
     let mut name = column.to_owned();
     let mut copy = 2;

@@ -106,9 +106,10 @@ impl<'a> Statement<'a> {
         tried
     }
 
-    /// Runs it, and returns its rows or its count as JSON. `then` runs behind it in the same message:
-    /// statements of ours, of which the last gives one value, or none at all. Postgres has read the
-    /// whole message before anything of it runs, and the agent can read it: it holds no secret.
+    /// Runs it, and returns its rows or its count as JSON. `then` runs behind it in the same
+    /// message: statements of ours, of which the last gives one value, or none at all. Postgres has
+    /// read the whole message before anything of it runs, and the agent can read it: it holds no
+    /// secret.
     pub(super) async fn run(&self, connection: &mut PgConnection, then: &str) -> Result<StatementResult, Failure> {
         // Postgres prepares one statement only, so this refuses a second one. Then it runs by the
         // simple protocol, which gives every value in its text form. Nothing ran in between, so
@@ -187,8 +188,8 @@ impl<'a> Statement<'a> {
     }
 }
 
-/// A message of a statement and what runs behind it. Postgres has read the statement alone before, so
-/// it is one, and is over at its end: a line feed ends a comment there.
+/// A message of a statement and what runs behind it. Postgres has read the statement alone before,
+/// so it is one, and is over at its end: a line feed ends a comment there.
 fn behind(statement: &str, then: &str) -> String {
     if then.is_empty() { statement.to_owned() } else { format!("{statement}\n; {then}") }
 }

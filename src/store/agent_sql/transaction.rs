@@ -115,9 +115,9 @@ impl Store {
         };
         let doubt = Doubt::of(&self.signals);
         running.commits = Some(self.signals.clone());
-        // Nothing of the agent runs before the record, so nothing reads the token in this text before
-        // it is used up. Postgres checks deferred constraints at the commit; a violated one is the
-        // statement's fault as well.
+        // Nothing of the agent runs before the record, so nothing reads the token in this text
+        // before it is used up. Postgres checks deferred constraints at the commit; a violated one
+        // is the statement's fault as well.
         let before = if login == AgentLogin::Reader { "RELEASE SAVEPOINT level3_read; " } else { "" };
         let sealed = sqlx::raw_sql(AssertSqlSafe(format!("{before}{end}; COMMIT"))).fetch_one(&mut **connection).await;
         let sealed = match sealed {

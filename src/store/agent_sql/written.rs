@@ -1,5 +1,5 @@
-//! Values as SQL writes them where the agent may have changed the settings of the session: no quote,
-//! no backslash, and no letter that an encoding could read in another way.
+//! Values as SQL writes them where the agent may have changed the settings of the session: no
+//! quote, no backslash, and no letter that an encoding could read in another way.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 

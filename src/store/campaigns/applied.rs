@@ -1,10 +1,11 @@
-//! The state after events that were recorded a moment ago, if it follows from these alone: then nothing has to be read.
+//! The state after events that were recorded a moment ago, if it follows from these alone: then
+//! nothing has to be read.
 
 use crate::domain::campaign::{Artifact, CampaignState, CampaignTask};
 use crate::facts::{Event, EventRecord};
 
-/// The state after these events, which come right after it. `None` if it has to be read: leads, pages, and new tasks, whose conditions may name
-/// both.
+/// The state after these events, which come right after it. `None` if it has to be read: leads,
+/// pages, and new tasks, whose conditions may name both.
 pub(super) fn after(mut state: CampaignState, records: &[EventRecord]) -> Option<CampaignState> {
     for record in records {
         let sequence = record.sequence;

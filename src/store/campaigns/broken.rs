@@ -1,4 +1,5 @@
-//! Campaigns that are not what was kept: the artifacts that were changed, and the part of a campaign that can be read all the same.
+//! Campaigns that are not what was kept: the artifacts that were changed, and the part of a
+//! campaign that can be read all the same.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -12,8 +13,8 @@ use crate::domain::campaign::{ApprovalContext, Artifact, CampaignState, Campaign
 use crate::store::Store;
 
 impl Store {
-    /// The state of a campaign without the rows that cannot be read and the artifacts that were changed. It is for a person to look at: no cycle
-    /// works with it.
+    /// The state of a campaign without the rows that cannot be read and the artifacts that were
+    /// changed. It is for a person to look at: no cycle works with it.
     ///
     /// # Errors
     /// [`CampaignError`] if there is none, or its own row cannot be read.
@@ -22,7 +23,8 @@ impl Store {
         CampaignState::of(fitting(rows)).map_err(CampaignError::broken(id))
     }
 
-    /// The artifacts of a campaign that do not fit their sha256, as sentences; of all versions, which a state does not read.
+    /// The artifacts of a campaign that do not fit their sha256, as sentences; of all versions,
+    /// which a state does not read.
     ///
     /// # Errors
     /// If the database does not answer.

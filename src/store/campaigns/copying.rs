@@ -1,4 +1,5 @@
-//! Copies a campaign: the copy names its own tasks, leads and versions, so it can be carried to its end.
+//! Copies a campaign: the copy names its own tasks, leads and versions, so it can be carried to its
+//! end.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +17,8 @@ use crate::domain::{CampaignId, CampaignTaskId, LeadId};
 use crate::store::{Store, value};
 
 impl Store {
-    /// A new campaign in `initializing`, from the artifacts, leads and open tasks of another. Its config scores the leads anew.
+    /// A new campaign in `initializing`, from the artifacts, leads and open tasks of another. Its
+    /// config scores the leads anew.
     ///
     /// # Errors
     /// [`CampaignError`] if there is none.
@@ -82,8 +84,9 @@ impl<'a> CopiedParts<'a> {
         Self { from, now, tasks: BTreeMap::new(), leads: BTreeMap::new(), behind: BTreeMap::new() }
     }
 
-    /// A task for the copy; `None` if it is done. If its required effects were other tasks that are all done, it requires that the
-    /// time of the copy has come, which holds: so it is done as soon as its preconditions hold, as in the original.
+    /// A task for the copy; `None` if it is done. If its required effects were other tasks that are
+    /// all done, it requires that the time of the copy has come, which holds: so it is done as soon
+    /// as its preconditions hold, as in the original.
     fn task(&self, task: &CampaignTask, campaign_id: CampaignId) -> Option<CampaignTask> {
         let (id, now) = (self.tasks.get(&task.id).copied().flatten()?, self.now);
         let copied = |all: &[Requirement]| all.iter().filter_map(|wanted| self.condition(wanted)).collect::<Vec<_>>();
@@ -98,8 +101,9 @@ impl<'a> CopiedParts<'a> {
         Some(CampaignTask { id, campaign_id, status, metadata, sequence: 0, created_at: now, updated_at: now, ..task.clone() })
     }
 
-    /// True if a precondition was met by a call, a reading or an answer of the original: these are not copied, and what was done counts as done,
-    /// as a task that is done does. Else nothing in the copy might ever meet it.
+    /// True if a precondition was met by a call, a reading or an answer of the original: these are
+    /// not copied, and what was done counts as done, as a task that is done does. Else nothing in
+    /// the copy might ever meet it.
     fn stays_behind(&self, wanted: &Requirement) -> bool {
         match wanted {
             Requirement::ToolSucceeded { .. }
@@ -114,7 +118,8 @@ impl<'a> CopiedParts<'a> {
         }
     }
 
-    /// A condition for the copy; `None` if it is a task that is done. A number that is none of the campaign stays as it is.
+    /// A condition for the copy; `None` if it is a task that is done. A number that is none of the
+    /// campaign stays as it is.
     fn condition(&self, wanted: &Requirement) -> Option<Requirement> {
         Some(match wanted {
             Requirement::TaskDone { task } => {

@@ -1,4 +1,5 @@
-//! The transactions of a cycle: a request is about to be made, an answer was refused, the cycle ends and the next one is queued.
+//! The transactions of a cycle: a request is about to be made, an answer was refused, the cycle
+//! ends and the next one is queued.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -43,7 +44,8 @@ pub struct CycleCame {
 }
 
 impl Store {
-    /// The number of proposals of the last step of a cycle's turn, if there is one that nobody has judged yet.
+    /// The number of proposals of the last step of a cycle's turn, if there is one that nobody has
+    /// judged yet.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -57,7 +59,8 @@ impl Store {
         Ok(proposals.map(|proposals| usize::try_from(proposals).unwrap_or_default()))
     }
 
-    /// The arguments that a person approved for the call that a cycle has open, if that approval was not used yet.
+    /// The arguments that a person approved for the call that a cycle has open, if that approval
+    /// was not used yet.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -70,8 +73,8 @@ impl Store {
         Ok(approved.bind(lease.turn.0).fetch_optional(&self.pool).await?)
     }
 
-    /// Records the fingerprints of a request that is about to be made, and before them the program's words, if they are others than before. Gives
-    /// the number of the last event.
+    /// Records the fingerprints of a request that is about to be made, and before them the
+    /// program's words, if they are others than before. Gives the number of the last event.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or if the database does not answer.
@@ -101,7 +104,8 @@ impl Store {
         self.transition(recorded).await
     }
 
-    /// Ends a cycle: proves tasks, records what came of it, ends its turn, and queues the next one or says what the campaign waits for.
+    /// Ends a cycle: proves tasks, records what came of it, ends its turn, and queues the next one
+    /// or says what the campaign waits for.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or if the database does not answer.
@@ -139,7 +143,8 @@ impl Store {
         Ok(())
     }
 
-    /// The same. False if the turn has more to do at its end and this was not `at_length`; then nothing was done.
+    /// The same. False if the turn has more to do at its end and this was not `at_length`; then
+    /// nothing was done.
     async fn try_to_end(
         &self,
         (mut unit, held): (Unit, HeldCycle),
@@ -181,7 +186,8 @@ impl Store {
         Ok(true)
     }
 
-    /// Breaks a campaign in which something does not hold that has to. Its running cycle is stopped.
+    /// Breaks a campaign in which something does not hold that has to. Its running cycle is
+    /// stopped.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -196,7 +202,8 @@ impl Store {
         unit.commit().await
     }
 
-    /// Begins a cycle if there is something to do, somebody is there, and none is under way. True if one was queued.
+    /// Begins a cycle if there is something to do, somebody is there, and none is under way. True
+    /// if one was queued.
     ///
     /// # Errors
     /// [`CampaignError`] if there is no such campaign, or it is broken.
@@ -254,8 +261,9 @@ impl Store {
         Ok(queued)
     }
 
-    /// Lets a paused campaign do exactly one cycle, whose turn is queued in the same transaction. Its end pauses the campaign again. If somebody
-    /// `comes` with the order, they count as there once it is taken, and not if it is refused.
+    /// Lets a paused campaign do exactly one cycle, whose turn is queued in the same transaction.
+    /// Its end pauses the campaign again. If somebody `comes` with the order, they count as there
+    /// once it is taken, and not if it is refused.
     ///
     /// # Errors
     /// [`CampaignError::Refused`] if it is not paused, nobody is there, or there is nothing to do.
@@ -342,7 +350,8 @@ struct WrittenEnd {
 }
 
 impl Unit {
-    /// Records that an answer was no proposal that may be carried out. Gives the campaign as it is now.
+    /// Records that an answer was no proposal that may be carried out. Gives the campaign as it is
+    /// now.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -379,7 +388,8 @@ impl Unit {
         campaign.idle_cycles = if fruitful { 0 } else { campaign.idle_cycles + 1 };
         (campaign.bad_answers, campaign.judged_step) = (0, judged.or(campaign.judged_step));
         campaign.no_answer = silent.then(|| shortened(&words, MOST_FAULT).into_owned());
-        // The next cycle is told why this one brought nothing; what was told stays if nothing was proposed.
+        // The next cycle is told why this one brought nothing; what was told stays if nothing was
+        // proposed.
         campaign.fault = match &proposal {
             None => campaign.fault,
             Some(kind) if fruitful || kind == ProposalKind::NoOp.as_str() => None,

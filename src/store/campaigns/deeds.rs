@@ -1,4 +1,5 @@
-//! Carries a proposal out, with a permit. Effect, outcome, audit entry, events and the change of its task are one transaction.
+//! Carries a proposal out, with a permit. Effect, outcome, audit entry, events and the change of
+//! its task are one transaction.
 
 use serde_json::Value;
 
@@ -54,8 +55,8 @@ fn numbered(proposal: &CampaignProposal) -> Option<&'static str> {
 }
 
 impl Unit {
-    /// Carries a proposal out; if its deed was done outside before, what that was. It is judged once more, by the state as this
-    /// transaction sees it.
+    /// Carries a proposal out; if its deed was done outside before, what that was. It is judged
+    /// once more, by the state as this transaction sees it.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or if the database does not answer.
@@ -72,8 +73,9 @@ impl Unit {
         Ok(carried.map(|(told, _)| told))
     }
 
-    /// The same for a proposal whose deed is in the database alone. It was judged by a state, which holds if nothing has come since. Gives the
-    /// state that it leaves, too. `None` if a person approved it, and has been shown something else than would happen now.
+    /// The same for a proposal whose deed is in the database alone. It was judged by a state, which
+    /// holds if nothing has come since. Gives the state that it leaves, too. `None` if a person
+    /// approved it, and has been shown something else than would happen now.
     ///
     /// # Errors
     /// As [`Unit::carry_out_proposal`].
@@ -137,7 +139,8 @@ impl Unit {
         // Those that no other event took along.
         self.record(lease.conversation, &[]).await?;
         failpoint::hit(Point::MidProposal).map_err(StoreError::broken)?;
-        // Its effects are proven by the state that has them; after a deed outside, it is always read.
+        // Its effects are proven by the state that has them; after a deed outside, it is always
+        // read.
         let follows = if done.is_none() { after(state, &self.records[before..]) } else { None };
         let mut state = match follows {
             Some(state) => state,
@@ -148,8 +151,8 @@ impl Unit {
         Ok(Ok((told + &proven, state)))
     }
 
-    /// Records a touch of a page that failed, or whose end nobody knows. No task changes; an approval context that allowed it is counted
-    /// down.
+    /// Records a touch of a page that failed, or whose end nobody knows. No task changes; an
+    /// approval context that allowed it is counted down.
     ///
     /// # Errors
     /// As [`Unit::carry_out_proposal`].
@@ -158,7 +161,8 @@ impl Unit {
         self.record_touch(lease, touched).await.map(drop)
     }
 
-    /// Records a script that failed. No task changes; an approval context that allowed the run is counted down.
+    /// Records a script that failed. No task changes; an approval context that allowed the run is
+    /// counted down.
     ///
     /// # Errors
     /// As [`Unit::carry_out_proposal`].
@@ -182,7 +186,8 @@ impl Unit {
         Ok(told)
     }
 
-    /// Counts an approval context down for a deed that failed. It may be void meanwhile: the deed is recorded all the same.
+    /// Counts an approval context down for a deed that failed. It may be void meanwhile: the deed
+    /// is recorded all the same.
     async fn use_context_at_least(&mut self, permit: &Permit, lease: &Lease) -> Result<(), StoreError> {
         let held = self.hold_cycle(lease, None, false).await?;
         let state = self.read_campaign(held.campaign).await?;
@@ -190,7 +195,8 @@ impl Unit {
         self.record(lease.conversation, &used).await.map(drop)
     }
 
-    /// An approval context that allows this, counted down; `None` if none is needed, or the reason why it allows nothing any more.
+    /// An approval context that allows this, counted down; `None` if none is needed, or the reason
+    /// why it allows nothing any more.
     fn use_context(&self, permit: &Permit, state: &CampaignState) -> Result<Option<Event>, String> {
         let Some(id) = permit.context() else { return Ok(None) };
         let left = state.contexts.iter().find(|context| context.id == id && !context.void && context.uses_left > 0);

@@ -1,4 +1,5 @@
-//! The whole of a campaign, from its tables or its events: its state, all leads, and all versions of its artifacts, as whole rows.
+//! The whole of a campaign, from its tables or its events: its state, all leads, and all versions
+//! of its artifacts, as whole rows.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,8 @@ use crate::domain::campaign::{Artifact, CampaignState, Lead, sha256};
 use crate::facts::{ArtifactKept, Event, LeadsKept};
 use crate::store::{Store, value};
 
-/// A campaign with all of its rows. A state has of the leads the best alone, and of the artifacts the newest versions.
+/// A campaign with all of its rows. A state has of the leads the best alone, and of the artifacts
+/// the newest versions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WholeCampaign {
     /// The state.

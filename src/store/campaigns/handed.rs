@@ -1,5 +1,6 @@
-//! The state of a cycle under way, handed on within the cycle from the place that read it to the next one that needs it. It is used as long as the
-//! campaign's stream has nothing more in it than the state: all that changes a campaign is an event. Nothing of it outlives its cycle.
+//! The state of a cycle under way, handed on within the cycle from the place that read it to the
+//! next one that needs it. It is used as long as the campaign's stream has nothing more in it than
+//! the state: all that changes a campaign is an event. Nothing of it outlives its cycle.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,7 +28,8 @@ impl HandedOn {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A commit may come to its end after the work on its cycle was dropped: then nobody takes the state.
+    /// A commit may come to its end after the work on its cycle was dropped: then nobody takes the
+    /// state.
     fn put(&self, turn: TurnId, fence: i64, state: CampaignState) {
         if let Some((held, handed)) = self.lock().get_mut(&turn)
             && *held == fence
@@ -66,7 +68,8 @@ impl Store {
 }
 
 impl Unit {
-    /// Hands the state on that this transaction leaves, once it is committed: it includes the last event of it.
+    /// Hands the state on that this transaction leaves, once it is committed: it includes the last
+    /// event of it.
     pub fn hand_on(&mut self, store: &Store, lease: &Lease, state: CampaignState) {
         let (handed, turn, fence) = (store.handed.clone(), lease.turn, lease.fence);
         self.then = Some(Box::new(move |sequence| handed.put(turn, fence, CampaignState { sequence, ..state })));

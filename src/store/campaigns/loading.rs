@@ -137,8 +137,9 @@ impl Store {
         }
     }
 
-    /// A transaction that holds a campaign, and before it the open turns of its conversation. A cycle that was queued while this waited for
-    /// the campaign is met by another try: to take its turn after the campaign could be a deadlock.
+    /// A transaction that holds a campaign, and before it the open turns of its conversation. A
+    /// cycle that was queued while this waited for the campaign is met by another try: to take its
+    /// turn after the campaign could be a deadlock.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -190,8 +191,8 @@ impl Unit {
         CampaignState::of(rows).map_err(CampaignError::broken(id))
     }
 
-    /// The state of a cycle that is held: the one that was read before, if nothing has come into the stream since but the end of the calls that
-    /// were looked at with it. Else it is read.
+    /// The state of a cycle that is held: the one that was read before, if nothing has come into
+    /// the stream since but the end of the calls that were looked at with it. Else it is read.
     pub(super) async fn state_of(
         &mut self,
         held: &HeldCycle,
@@ -206,7 +207,8 @@ impl Unit {
         }
     }
 
-    /// Holds a cycle to judge its last step, and looks at the calls of that. No message is read: they may be gone.
+    /// Holds a cycle to judge its last step, and looks at the calls of that. No message is read:
+    /// they may be gone.
     ///
     /// # Errors
     /// [`StoreError::LostLease`] if this lease does not hold the turn.
@@ -214,8 +216,8 @@ impl Unit {
         self.hold_cycle(lease, None, true).await
     }
 
-    /// Holds the turn of a cycle, then its campaign, then its conversation, until the transaction ends. It may draw a number of a table, and look
-    /// at the calls of the last step.
+    /// Holds the turn of a cycle, then its campaign, then its conversation, until the transaction
+    /// ends. It may draw a number of a table, and look at the calls of the last step.
     ///
     /// # Errors
     /// [`StoreError::LostLease`] if this lease does not hold the turn.
@@ -225,8 +227,9 @@ impl Unit {
         numbered: Option<&'static str>,
         looks: bool,
     ) -> Result<HeldCycle, StoreError> {
-        // The turn is locked as the first part is made, so before the campaign. The number of the last event is that of the locked row: one
-        // that waits for the lock sees what came meanwhile.
+        // The turn is locked as the first part is made, so before the campaign. The number of the
+        // last event is that of the locked row: one that waits for the lock sees what came
+        // meanwhile.
         let held = query_as::<_, Held>(
             "WITH turn AS MATERIALIZED (SELECT turn_id, conversation_id FROM turns
                  WHERE turn_id = $1 AND fence = $2 AND state = ANY($3) FOR UPDATE)

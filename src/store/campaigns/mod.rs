@@ -1,5 +1,5 @@
-//! Campaigns in the database. A change is an event, and the rows are made of the event as replay makes them. The order of locks is the same
-//! everywhere: a turn, the campaign, the conversation.
+//! Campaigns in the database. A change is an event, and the rows are made of the event as replay
+//! makes them. The order of locks is the same everywhere: a turn, the campaign, the conversation.
 
 mod applied;
 mod broken;

@@ -11,7 +11,8 @@ use crate::store::{Store, StoreError, Unit};
 /// A lead that somebody named, with its place.
 type NamedLead = (String, LeadId);
 
-/// The sentence about the first of these leads that the campaign does not have; `None` if it has all.
+/// The sentence about the first of these leads that the campaign does not have; `None` if it has
+/// all.
 async fn unknown(database: impl PgExecutor<'_>, id: CampaignId, named: &[NamedLead]) -> Result<Option<String>, sqlx::Error> {
     if named.is_empty() {
         return Ok(None);
@@ -24,7 +25,8 @@ async fn unknown(database: impl PgExecutor<'_>, id: CampaignId, named: &[NamedLe
 }
 
 impl Store {
-    /// The sentence about the first of these leads, each with its place, that a campaign does not have; `None` if it has all.
+    /// The sentence about the first of these leads, each with its place, that a campaign does not
+    /// have; `None` if it has all.
     ///
     /// # Errors
     /// If the database does not answer.

@@ -1,4 +1,5 @@
-//! The orders of a person about campaigns. Each is the person's own request; none needs an approval.
+//! The orders of a person about campaigns. Each is the person's own request; none needs an
+//! approval.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::types::Json;
@@ -39,7 +40,8 @@ pub struct NewCampaignTask {
 pub struct NewCampaign {
     /// Its name.
     pub name: String,
-    /// Its tasks, in their order. None has a number yet: `task_done` names one by its place among them, from 1.
+    /// Its tasks, in their order. None has a number yet: `task_done` names one by its place among
+    /// them, from 1.
     pub tasks: Vec<NewCampaignTask>,
 }
 
@@ -163,8 +165,8 @@ impl Store {
         Ok(campaign)
     }
 
-    /// Removes the messages of a campaign's conversation, its summaries, and the images that nothing else names, by an event
-    /// that replay knows. Gives how many messages.
+    /// Removes the messages of a campaign's conversation, its summaries, and the images that
+    /// nothing else names, by an event that replay knows. Gives how many messages.
     ///
     /// # Errors
     /// [`CampaignError`] if there is no such campaign.
@@ -194,13 +196,14 @@ impl Store {
 }
 
 impl Unit {
-    /// Removes those of these images that no message has any more, and no artifact. Gives their names.
+    /// Removes those of these images that no message has any more, and no artifact. Gives their
+    /// names.
     async fn forget_images(&mut self, conversation: ConversationId, named: Vec<String>) -> Result<Vec<String>, StoreError> {
         if named.is_empty() {
             return Ok(named);
         }
-        // A message that brings one of them right now comes before this or after it, and keeps its image. It locks its
-        // conversation before the images, and so does this.
+        // A message that brings one of them right now comes before this or after it, and keeps its
+        // image. It locks its conversation before the images, and so does this.
         let held = query("SELECT FROM conversations WHERE conversation_id = $1 FOR UPDATE").bind(conversation.0);
         held.execute(&mut *self.tx).await?;
         query("LOCK TABLE attachments IN SHARE ROW EXCLUSIVE MODE").execute(&mut *self.tx).await?;
@@ -396,7 +399,8 @@ impl Unit {
         Ok(format!("{new} leads are new, {changed} were changed."))
     }
 
-    /// Imports rows: those of a known `profile_url` are changed in the columns that they have. Gives how many are new, and how many were changed.
+    /// Imports rows: those of a known `profile_url` are changed in the columns that they have.
+    /// Gives how many are new, and how many were changed.
     pub(super) async fn import_rows(
         &mut self,
         state: &CampaignState,

@@ -1,4 +1,5 @@
-//! Pages: what events say of them, which is all that a state knows, and the events themselves. There is no table of pages.
+//! Pages: what events say of them, which is all that a state knows, and the events themselves.
+//! There is no table of pages.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +14,12 @@ use crate::domain::shortened;
 use crate::facts::{Event, EventRecord, PageRead, PageTouched};
 use crate::store::{Lease, NewImage, StoreError, Unit};
 
-/// The most bytes of a page's text that the outcome of a call tells; the next request shows all of it.
+/// The most bytes of a page's text that the outcome of a call tells; the next request shows all of
+/// it.
 const MOST_TOLD: usize = 300;
 
-/// The newest reading and touch of a campaign's events, and the newest reading for each that its tasks require.
+/// The newest reading and touch of a campaign's events, and the newest reading for each that its
+/// tasks require.
 pub(super) fn pages_of(records: &[EventRecord], tasks: &[Value]) -> Pages {
     let mut pages = Pages::default();
     let wanted: BTreeSet<_> = named_pages(tasks);

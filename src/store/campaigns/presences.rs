@@ -1,5 +1,6 @@
-//! Those who watch over campaigns: a page that is visible, or a terminal. Each server keeps it in its memory only, and tells its neighbours of
-//! each sign. A server that missed one waits until the next.
+//! Those who watch over campaigns: a page that is visible, or a terminal. Each server keeps it in
+//! its memory only, and tells its neighbours of each sign. A server that missed one waits until the
+//! next.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};

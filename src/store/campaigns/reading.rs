@@ -46,7 +46,8 @@ impl Store {
         Ok(campaigns)
     }
 
-    /// Says of campaigns that they wait for an approval, if one is pending. It is no row of the campaign: whichever way it ends, it is named no more.
+    /// Says of campaigns that they wait for an approval, if one is pending. It is no row of the
+    /// campaign: whichever way it ends, it is named no more.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -121,7 +122,8 @@ impl Store {
         Ok(rows.map(|(id, timestamp, kind, payload)| LogLineOfCampaign { id, timestamp, kind, payload }).collect())
     }
 
-    /// The kinds of lines that a log has, by the alphabet: also those too old to stand among its newest lines.
+    /// The kinds of lines that a log has, by the alphabet: also those too old to stand among its
+    /// newest lines.
     ///
     /// # Errors
     /// If the database does not answer.

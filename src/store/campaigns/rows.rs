@@ -1,4 +1,5 @@
-//! The rows of a campaign's state, read by one statement: it sees one moment, and is one round trip.
+//! The rows of a campaign's state, read by one statement: it sees one moment, and is one round
+//! trip.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +14,8 @@ use crate::domain::campaign::state::{CampaignRows, LeadsInBrief, MOST_CALLS_READ
 use crate::domain::campaign::{Lead, LeadStatus};
 use crate::domain::{CampaignId, ConversationId};
 
-/// $1 and $2: the campaign, or its conversation; $3: the most leads; $4: the most calls. The calls of a conversation are as old as its turns, which
-/// have an index.
+/// $1 and $2: the campaign, or its conversation; $3: the most leads; $4: the most calls. The calls
+/// of a conversation are as old as its turns, which have an index.
 const STATE: &str = r#"
 WITH c AS MATERIALIZED (SELECT * FROM campaigns WHERE id = coalesce($1, (SELECT id FROM campaigns WHERE conversation_id = $2))),
      wanted AS MATERIALIZED (

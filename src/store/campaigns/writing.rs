@@ -47,8 +47,9 @@ impl Unit {
         Ok(if count == 0 { Vec::new() } else { numbers.fetch_all(&mut *self.tx).await? })
     }
 
-    /// Records facts of a campaign, after those that were to go ahead of them, and makes the rows that follow from all of them, by one statement.
-    /// Gives the number of the last; 0 if there is none.
+    /// Records facts of a campaign, after those that were to go ahead of them, and makes the rows
+    /// that follow from all of them, by one statement. Gives the number of the last; 0 if there is
+    /// none.
     pub(super) async fn record(&mut self, conversation: ConversationId, events: &[Event]) -> Result<i64, StoreError> {
         let mut all = std::mem::take(&mut self.ahead);
         all.extend_from_slice(events);
@@ -154,7 +155,8 @@ impl Unit {
         self.keep_as(campaign, new, image, numbered).await
     }
 
-    /// The same of an artifact whose number was drawn before; a state that is held has the version before it.
+    /// The same of an artifact whose number was drawn before; a state that is held has the version
+    /// before it.
     pub(super) async fn keep_next(
         &mut self,
         state: &CampaignState,
@@ -218,8 +220,9 @@ impl Unit {
         rows.fetch_all(&mut *self.tx).await?.into_iter().map(value).collect()
     }
 
-    /// Sets every task to `done` whose required effects are all proven by the state as it is in this transaction. The only way to `done`
-    /// beside a person's word. Gives the tasks; the state has them as they are now.
+    /// Sets every task to `done` whose required effects are all proven by the state as it is in
+    /// this transaction. The only way to `done` beside a person's word. Gives the tasks; the state
+    /// has them as they are now.
     pub(super) async fn settle_tasks(&mut self, state: &mut CampaignState) -> Result<Vec<i64>, CampaignError> {
         let mut done = Vec::new();
         loop {
@@ -239,7 +242,8 @@ impl Unit {
     }
 }
 
-/// The rows that follow from events, the last of each, by table and key. Their events are counted from 1.
+/// The rows that follow from events, the last of each, by table and key. Their events are counted
+/// from 1.
 fn rows_of(conversation: ConversationId, events: &[Event], at: DateTime<Utc>) -> BTreeMap<&'static str, BTreeMap<String, Value>> {
     let mut tables: BTreeMap<&'static str, BTreeMap<String, Value>> = BTreeMap::new();
     for (sequence, event) in (1..).zip(events) {
@@ -255,8 +259,9 @@ fn rows_of(conversation: ConversationId, events: &[Event], at: DateTime<Utc>) ->
     tables
 }
 
-/// The statement that records events, and writes rows of these tables: $1 is the stream, $2 the events, $3 their time, and then come the rows of
-/// each table. The numbers of events in them are counted on from the last event there is.
+/// The statement that records events, and writes rows of these tables: $1 is the stream, $2 the
+/// events, $3 their time, and then come the rows of each table. The numbers of events in them are
+/// counted on from the last event there is.
 fn statement<'a>(tables: impl Iterator<Item = &'a str>) -> String {
     let mut text = "WITH told AS MATERIALIZED (SELECT sequence, event FROM append_events($1, $2, $3)),
          base AS MATERIALIZED (SELECT min(sequence) - 1 AS before FROM told)"

@@ -1,6 +1,6 @@
 //! Tells the neighbours, the other servers on this database, of the commits here, of the text that
-//! models write, and of those who watch over campaigns, and hears of theirs. All of it goes over one
-//! connection, and after the commit: no transaction of a turn says anything. See ADR 31.
+//! models write, and of those who watch over campaigns, and hears of theirs. All of it goes over
+//! one connection, and after the commit: no transaction of a turn says anything. See ADR 31.
 
 mod outbox;
 
@@ -51,8 +51,8 @@ pub(super) fn ears(options: sqlx::postgres::PgConnectOptions) -> PgPool {
 
 impl Store {
     /// The part that tells and hears. No statement of the agent can know the channel's name, so
-    /// none can listen or speak there. A sign of presence counts from the time by `clock` at which it
-    /// is heard, since the clocks of servers need not agree.
+    /// none can listen or speak there. A sign of presence counts from the time by `clock` at which
+    /// it is heard, since the clocks of servers need not agree.
     pub fn neighbours(&self, clock: Arc<dyn Clock>) -> Neighbours {
         let channel = format!("level3_{}", hex::encode(&self.derived_key("channel")[..16]));
         Neighbours { pool: self.ears.clone(), channel, signals: self.signals.clone(), read: Answers::default(), clock }

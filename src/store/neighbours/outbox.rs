@@ -120,8 +120,8 @@ struct OutboxState {
 }
 
 impl Outbox {
-    /// Sets whether another server listens. Alone, a server tells nothing. True if it was alone until
-    /// now.
+    /// Sets whether another server listens. Alone, a server tells nothing. True if it was alone
+    /// until now.
     pub(in crate::store) fn set_company(&self, company: bool) -> bool {
         let mut kept = self.lock();
         let was = std::mem::replace(&mut kept.company, company);
@@ -137,7 +137,8 @@ impl Outbox {
         self.lock().company
     }
 
-    /// True if this server listens, and no other one does. Before it listens, and while it cannot, that is not known.
+    /// True if this server listens, and no other one does. Before it listens, and while it cannot,
+    /// that is not known.
     pub(in crate::store) fn is_alone(&self) -> bool {
         let kept = self.lock();
         kept.looked && !kept.company

@@ -1,4 +1,5 @@
-//! The global context: one document with a version. A change names the version that it was made from.
+//! The global context: one document with a version. A change names the version that it was made
+//! from.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;

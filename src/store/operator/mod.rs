@@ -1,4 +1,5 @@
-//! The operator in the database: its tasks as they are read, what is said to its person by the outbox, and what it remembers between tasks.
+//! The operator in the database: its tasks as they are read, what is said to its person by the
+//! outbox, and what it remembers between tasks.
 
 mod context;
 mod recorded;

@@ -1,4 +1,5 @@
-//! The record of an action with a high risk: the call with its whole result, and each operation with its request and its answer.
+//! The record of an action with a high risk: the call with its whole result, and each operation
+//! with its request and its answer.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;

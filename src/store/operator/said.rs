@@ -1,4 +1,5 @@
-//! The words that go back to the operator's person, by the outbox that Relay's messages use. Each thing is said once, by its key.
+//! The words that go back to the operator's person, by the outbox that Relay's messages use. Each
+//! thing is said once, by its key.
 
 use chrono::{DateTime, Utc};
 use serde_json::json;

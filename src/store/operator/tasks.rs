@@ -1,4 +1,5 @@
-//! The tasks of the operator as a person reads them: its turns, with the words of the document for their states.
+//! The tasks of the operator as a person reads them: its turns, with the words of the document for
+//! their states.
 
 use chrono::{DateTime, Utc};
 use sqlx::{query, query_as, query_scalar};
@@ -24,7 +25,8 @@ pub struct OperatorTask {
     pub reason: Option<String>,
     /// The answer, if it is over.
     pub answer: Option<String>,
-    /// Its messages that did not arrive or of which nobody knows, oldest first. A question that is over is none of them.
+    /// Its messages that did not arrive or of which nobody knows, oldest first. A question that is
+    /// over is none of them.
     pub undelivered: Vec<Undelivered>,
     /// When it came.
     pub created_at: DateTime<Utc>,
@@ -72,7 +74,8 @@ impl Store {
         Ok(tasks)
     }
 
-    /// The messages about a turn from `oldest` on that did not arrive or of which nobody knows, each with its turn.
+    /// The messages about a turn from `oldest` on that did not arrive or of which nobody knows,
+    /// each with its turn.
     async fn undelivered_since(&self, conversation: ConversationId, oldest: i64) -> Result<Vec<(i64, Undelivered)>, StoreError> {
         // An earlier question of a task says nothing any more; the one that waits is the newest.
         let rows = query_as::<_, (i64, String, String, Option<String>)>(
@@ -102,14 +105,15 @@ impl Store {
         Ok(before.fetch_one(&self.pool).await?)
     }
 
-    /// How many seconds a turn has worked each time it was taken up before, to its question or to the last sign of work. Its waiting counts
-    /// nowhere, nor does the time that the program was down.
+    /// How many seconds a turn has worked each time it was taken up before, to its question or to
+    /// the last sign of work. Its waiting counts nowhere, nor does the time that the program was
+    /// down.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn worked_before(&self, turn: TurnId) -> Result<i64, StoreError> {
-        // Only the one who holds the turn records events of these kinds, but for the end of a call that a person declines: that comes after the
-        // question.
+        // Only the one who holds the turn records events of these kinds, but for the end of a call
+        // that a person declines: that comes after the question.
         let worked = query_scalar::<_, i64>(
             "SELECT coalesce(sum(greatest(extract(epoch FROM until - since), 0)), 0)::bigint FROM (
                  SELECT min(created_at) FILTER (WHERE kind = 'turn_started') AS since,

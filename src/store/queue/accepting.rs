@@ -149,7 +149,8 @@ impl Store {
                         let profile = row.profile.unwrap_or_default();
                         let asked = asked.get(profile.as_str());
                         let lease = Lease { turn, conversation, profile, fence, origin: Origin::Message, takes: 1 };
-                        // A reading that fails is made again by the worker of the turn, which tells of it.
+                        // A reading that fails is made again by the worker of the turn, which tells
+                        // of it.
                         let standing = asked.zip(row.stands).and_then(|(asked, row)| store.stands(&lease, asked, row.0).ok());
                         taken = Some(TakenUp { lease, standing });
                     }
@@ -220,8 +221,9 @@ impl Unit {
         self.queue_message(conversation, origin, &message, MessageExtras::default()).await
     }
 
-    /// Queues the turn that follows on one that has just ended in this transaction. It is taken up at once if the runner has a `place` for it, and
-    /// no other turn of the conversation waits. The caller holds the conversation's row lock.
+    /// Queues the turn that follows on one that has just ended in this transaction. It is taken up
+    /// at once if the runner has a `place` for it, and no other turn of the conversation waits. The
+    /// caller holds the conversation's row lock.
     pub(in crate::store) async fn queue_next(
         &mut self,
         ended: &Lease,

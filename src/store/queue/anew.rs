@@ -1,4 +1,5 @@
-//! A person begins a conversation anew: whatever works in it is stopped, and nothing of it is shown, sent or exported from then on.
+//! A person begins a conversation anew: whatever works in it is stopped, and nothing of it is
+//! shown, sent or exported from then on.
 
 use chrono::{DateTime, Utc};
 use sqlx::{query, query_scalar};

@@ -23,7 +23,8 @@ pub struct Question {
     pub profile: String,
     /// The words that decide it, as the person saw them.
     pub words: Words,
-    /// The number and the channel whose order asks, if it came by a channel. No word from elsewhere decides it.
+    /// The number and the channel whose order asks, if it came by a channel. No word from elsewhere
+    /// decides it.
     pub asked: Option<OrderSource>,
     /// True if messages of a channel show all of it.
     pub whole: bool,
@@ -42,7 +43,8 @@ impl<'a> Decided<'a> {
 }
 
 impl Store {
-    /// When the message of a question of the operator left, or may have left; `None` if nobody can have read it yet.
+    /// When the message of a question of the operator left, or may have left; `None` if nobody can
+    /// have read it yet.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -68,7 +70,8 @@ impl Store {
         Ok(ordered.bind(conversation.0).bind(client_id).fetch_one(&self.pool).await?)
     }
 
-    /// True if the newest answer of a conversation ends with a question: a plain yes or no is its answer.
+    /// True if the newest answer of a conversation ends with a question: a plain yes or no is its
+    /// answer.
     ///
     /// # Errors
     /// If the database does not answer.

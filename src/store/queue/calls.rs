@@ -1,4 +1,5 @@
-//! The end of a tool call: outcome, message, audit entry and event, in one statement with what goes along with them.
+//! The end of a tool call: outcome, message, audit entry and event, in one statement with what goes
+//! along with them.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -24,7 +25,8 @@ fn is_of_the_value(error: &sqlx::Error) -> bool {
     error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code.starts_with("22") || code.starts_with("54"))
 }
 
-/// Counts the call that has just ended to all but its turn: the database does so only at the commit.
+/// Counts the call that has just ended to all but its turn: the database does so only at the
+/// commit.
 fn counting_the_call(mut standing: Standing) -> Standing {
     let Used { turn: _, conversation, day, tasks } = &mut standing.used;
     for span in [conversation, day].into_iter().chain(tasks) {
@@ -101,8 +103,8 @@ impl Ending {
         }
     }
 
-    /// Records it: outcome, message, audit entry, event; and before that what it did to to-dos, with
-    /// the events of that.
+    /// Records it: outcome, message, audit entry, event; and before that what it did to to-dos,
+    /// with the events of that.
     async fn record(self, database: impl PgExecutor<'_>) -> Result<Ended, StoreError> {
         let Self { conversation, fence, proposal_sha256, now, event, todos, wanted } = self;
         let outcome = &event.outcome;
@@ -137,8 +139,9 @@ impl Ending {
 }
 
 impl Store {
-    /// Records that a permitted call of the operator begins, before anything of it happens. A call that is run again after a crash began once:
-    /// its turn makes one call after the other, so the newest beginning is that of this call, or this call has none yet.
+    /// Records that a permitted call of the operator begins, before anything of it happens. A call
+    /// that is run again after a crash began once: its turn makes one call after the other, so the
+    /// newest beginning is that of this call, or this call has none yet.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or if the database does not answer.
@@ -166,8 +169,8 @@ impl Store {
         self.end_call_with(lease, end, Along::default(), now).await
     }
 
-    /// The same, with what goes along with it. If the outcome cannot be recorded, a short failure is,
-    /// and nothing of the effect happens.
+    /// The same, with what goes along with it. If the outcome cannot be recorded, a short failure
+    /// is, and nothing of the effect happens.
     ///
     /// # Errors
     /// [`StoreError::TodosChanged`] as well; then nothing was written.
@@ -223,7 +226,8 @@ impl Store {
 }
 
 impl Unit {
-    /// Records the end of a tool call: outcome, message, audit entry, event, and the picture that it took.
+    /// Records the end of a tool call: outcome, message, audit entry, event, and the picture that
+    /// it took.
     ///
     /// # Errors
     /// [`StoreError::LostLease`] when the turn is held by another or the call has an outcome
@@ -237,7 +241,8 @@ impl Unit {
 
     /// `asked`: an approval is used up with it.
     async fn record_end(&mut self, ending: Ending, asked: bool) -> Result<(), StoreError> {
-        // The number of the catalogue is of no use: what this transaction changes is counted at its commit.
+        // The number of the catalogue is of no use: what this transaction changes is counted at its
+        // commit.
         let Ended { records, .. } = ending.record(&mut *self.tx).await?;
         if asked {
             failpoint::hit(Point::MidApproval).map_err(sqlx::Error::Io)?;

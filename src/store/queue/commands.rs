@@ -24,7 +24,8 @@ impl Store {
         Ok(turn)
     }
 
-    /// The question that keeps a queued turn waiting: turns of a conversation go one after the other.
+    /// The question that keeps a queued turn waiting: turns of a conversation go one after the
+    /// other.
     async fn question_before(&self, queued: &TurnReport) -> Result<Option<ApprovalId>, StoreError> {
         let question = query_scalar::<_, Option<i64>>(
             "SELECT min(approval_id) FROM approvals WHERE conversation_id = $1 AND turn_id < $2 AND state = 'pending'",

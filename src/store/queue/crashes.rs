@@ -73,7 +73,8 @@ impl Store {
         if disabled {
             let disabled = CapabilityChanged { name: name.clone(), version: *version, enabled: false };
             unit.append(conversation, disabled.into()).await?;
-            // The controller's own words, as a turn that no runner has to take up. A person reads both.
+            // The controller's own words, as a turn that no runner has to take up. A person reads
+            // both.
             let turn = unit.queue_turn(conversation, Origin::Command, None, &format!("`{name}` is disabled")).await?;
             let content = format!(
                 "The server ended {limit} times in a row in the middle of a call of `{name}`, so version {version} of this \

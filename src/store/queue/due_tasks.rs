@@ -50,7 +50,8 @@ impl Group {
 }
 
 impl Store {
-    /// Hands every due task to a turn, the longest due first. `describe` writes the turn's input, for the profile of this name.
+    /// Hands every due task to a turn, the longest due first. `describe` writes the turn's input,
+    /// for the profile of this name.
     ///
     /// # Errors
     /// If the database does not answer; tasks that were handed out until then stay so.
@@ -102,8 +103,8 @@ fn to_tell(told: Option<DateTime<Utc>>, now: DateTime<Utc>) -> bool {
 }
 
 impl Unit {
-    /// The times at which a user's tasks began turns within the last hour, the earliest first. Until this
-    /// transaction ends, no other server begins one.
+    /// The times at which a user's tasks began turns within the last hour, the earliest first.
+    /// Until this transaction ends, no other server begins one.
     async fn begun_by_tasks(&mut self, user: UserId) -> Result<Vec<DateTime<Utc>>, StoreError> {
         query!(r#"SELECT pg_advisory_xact_lock($1)::text AS "locked""#, LOCK).fetch_one(&mut *self.tx).await?;
         let begun = query_scalar!(

@@ -1,4 +1,5 @@
-//! Reminders that are due, and timers whose time is over: an event each, in a transaction of its own. No model is asked, so nothing is spent.
+//! Reminders that are due, and timers whose time is over: an event each, in a transaction of its
+//! own. No model is asked, so nothing is spent.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_scalar};

@@ -1,5 +1,5 @@
-//! Reads where a turn stands, by one statement: all that it goes on from. It gives the number of the
-//! catalogue, which has the rest. The function `standing` of the database reads it, so that the
+//! Reads where a turn stands, by one statement: all that it goes on from. It gives the number of
+//! the catalogue, which has the rest. The function `standing` of the database reads it, so that the
 //! statement that ends a call can give it as well.
 
 use std::sync::Arc;
@@ -43,7 +43,8 @@ impl Wanted {
     }
 }
 
-/// A question to the database for the place of a turn: how much is read, and the messages that are known already.
+/// A question to the database for the place of a turn: how much is read, and the messages that are
+/// known already.
 #[derive(Clone, Debug)]
 pub(in crate::store) struct Enquiry {
     wanted: Wanted,

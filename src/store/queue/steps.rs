@@ -121,7 +121,8 @@ impl Storing {
         })
     }
 
-    /// Step, message, calls, events, and the end of the turn. `L3006` if one of its actions has anything to do.
+    /// Step, message, calls, events, and the end of the turn. `L3006` if one of its actions has
+    /// anything to do.
     async fn record(self, database: impl PgExecutor<'_>) -> Result<Stored, StoreError> {
         let Self { conversation, turn, fence, from, written: Written { answered, calls, rate }, ended, actions, now } = self;
         let rows = query!(
@@ -336,8 +337,8 @@ impl Store {
 }
 
 impl Unit {
-    /// Stores an answer that ends its turn, by one statement. False if the turn has more to do at its end: then nothing of this transaction may
-    /// be kept.
+    /// Stores an answer that ends its turn, by one statement. False if the turn has more to do at
+    /// its end: then nothing of this transaction may be kept.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or if the database does not answer.
@@ -395,10 +396,10 @@ impl Unit {
         Ok(asked_for(self.take(rows, conversation)?))
     }
 
-    /// Ends every call without an outcome: it was not run, or was cut in the middle. Its own effects
-    /// in this database cannot have happened, since effect and outcome commit together; the ledger
-    /// has all others. `first` is said of the first such call, if anything is known of it, and what
-    /// the ledger says.
+    /// Ends every call without an outcome: it was not run, or was cut in the middle. Its own
+    /// effects in this database cannot have happened, since effect and outcome commit together; the
+    /// ledger has all others. `first` is said of the first such call, if anything is known of it,
+    /// and what the ledger says.
     pub(super) async fn cut_calls(
         &mut self,
         conversation: ConversationId,

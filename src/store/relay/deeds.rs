@@ -1,4 +1,5 @@
-//! The deeds of the agent in a contact's conversation. Each is part of the transaction that records the outcome of its call.
+//! The deeds of the agent in a contact's conversation. Each is part of the transaction that records
+//! the outcome of its call.
 
 use chrono::TimeDelta;
 use sqlx::query_scalar;
@@ -16,7 +17,8 @@ const MOST_A_TURN: i64 = 5;
 pub type DeedResult = Result<String, String>;
 
 impl Unit {
-    /// The instance of a turn, with turn and contact held, if the agent may do something there; else the words for it.
+    /// The instance of a turn, with turn and contact held, if the agent may do something there;
+    /// else the words for it.
     async fn hold_for_deed(&mut self, lease: &Lease) -> Result<Result<Instance, String>, StoreError> {
         self.hold(lease).await?;
         let Some(instance) = self.hold_instance_of(lease.conversation).await? else {

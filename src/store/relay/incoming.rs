@@ -1,4 +1,5 @@
-//! Messages of contacts on their way in: one transaction makes row, state change, turn and events, and the same message again is nothing new.
+//! Messages of contacts on their way in: one transaction makes row, state change, turn and events,
+//! and the same message again is nothing new.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
@@ -38,7 +39,8 @@ pub enum Came {
     Again(InstanceId),
     /// No instance is open for its author: it was counted.
     Stranger,
-    /// The operator's own person wrote: an order, a word that decides, or something that was answered.
+    /// The operator's own person wrote: an order, a word that decides, or something that was
+    /// answered.
     Ordered,
 }
 

@@ -1,5 +1,5 @@
-//! Relay in the database: instances and what moves them, their transcripts, and the outbox in these. The order of locks is the same everywhere: a turn,
-//! the contact, the conversation.
+//! Relay in the database: instances and what moves them, their transcripts, and the outbox in
+//! these. The order of locks is the same everywhere: a turn, the contact, the conversation.
 
 mod deeds;
 mod incoming;

@@ -1,4 +1,5 @@
-//! An instance takes an input: the new state, the event, and the actions that go with it, in one transaction. A turn's end is such an input too.
+//! An instance takes an input: the new state, the event, and the actions that go with it, in one
+//! transaction. A turn's end is such an input too.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use futures::FutureExt;
@@ -31,8 +32,8 @@ const DID_NOTHING: &str = "the agent neither wrote to the contact nor ended the 
 const STOPPED: &str = "a person stopped the agent's turn";
 
 impl Unit {
-    /// Gives an instance an input, with all that goes with it. The caller holds the contact. An action may move an instance once more, so its future has a
-    /// type that can be named.
+    /// Gives an instance an input, with all that goes with it. The caller holds the contact. An
+    /// action may move an instance once more, so its future has a type that can be named.
     pub(super) fn move_instance<'a>(
         &'a mut self,
         instance: &'a mut Instance,
@@ -81,8 +82,8 @@ impl Unit {
         self.relay.pace.awake(at, instance.zone(self.relay.zone))
     }
 
-    /// Leads an instance to ACTIVE by the arrows there are, and then gives it the input. The actions of the arrows on the way are left out: nothing is
-    /// asked or planned there.
+    /// Leads an instance to ACTIVE by the arrows there are, and then gives it the input. The
+    /// actions of the arrows on the way are left out: nothing is asked or planned there.
     pub(super) async fn leave_through_active(
         &mut self,
         instance: &mut Instance,
@@ -120,7 +121,8 @@ impl Unit {
         Ok(())
     }
 
-    /// A follow-up is due: its turn is queued, or the instance is given up. The caller has found the silence.
+    /// A follow-up is due: its turn is queued, or the instance is given up. The caller has found
+    /// the silence.
     pub(super) async fn ask_follow_up(&mut self, instance: &mut Instance) -> Result<(), StoreError> {
         self.move_instance(instance, InstanceInput::Silence, None).await?;
         if instance.progress.follow_ups >= instance.max_follow_ups {
@@ -152,7 +154,8 @@ impl Unit {
         Ok(())
     }
 
-    /// The messages of an instance that wait in the outbox, which nobody claims until this transaction ends.
+    /// The messages of an instance that wait in the outbox, which nobody claims until this
+    /// transaction ends.
     pub(super) async fn queued_messages(&mut self, instance: InstanceId) -> Result<Vec<RelayMessage>, StoreError> {
         let rows = query_as!(
             RelayMessageRow,
@@ -201,7 +204,8 @@ impl Unit {
         Ok(ContactBriefing { instance: instance.clone(), messages, total })
     }
 
-    /// Moves the instance of a conversation whose turn ends, if it has one. Nothing of the conversation is written before in this transaction.
+    /// Moves the instance of a conversation whose turn ends, if it has one. Nothing of the
+    /// conversation is written before in this transaction.
     pub(in crate::store) async fn settle_instance(
         &mut self,
         conversation: ConversationId,
@@ -254,10 +258,12 @@ impl Unit {
 }
 
 impl Store {
-    /// Shows a turn all that there is to know before its next step. Its first look takes up what the contact wrote.
+    /// Shows a turn all that there is to know before its next step. Its first look takes up what
+    /// the contact wrote.
     ///
     /// # Errors
-    /// [`StoreError::LostLease`], or if the database does not answer; [`StoreError::Unreadable`] if the conversation has no instance.
+    /// [`StoreError::LostLease`], or if the database does not answer; [`StoreError::Unreadable`] if
+    /// the conversation has no instance.
     pub async fn brief_contact_turn(
         &self,
         lease: &crate::store::Lease,
@@ -300,7 +306,8 @@ impl Unit {
         self.append(instance.conversation, RepliesShown { turn, messages }.into()).await
     }
 
-    /// Holds the contact of a conversation, if it is an instance's: true then. It comes before all that is written into the conversation.
+    /// Holds the contact of a conversation, if it is an instance's: true then. It comes before all
+    /// that is written into the conversation.
     pub(in crate::store) async fn hold_contact_of(&mut self, conversation: ConversationId) -> Result<bool, StoreError> {
         let instance = query_scalar!("SELECT hold_contact($1)", conversation.0);
         Ok(instance.fetch_one(&mut *self.tx).await?.is_some())

@@ -1,4 +1,5 @@
-//! The orders of a person about instances: make, pause, resume, cancel, say something as the agent, and settle what nobody knows.
+//! The orders of a person about instances: make, pause, resume, cancel, say something as the agent,
+//! and settle what nobody knows.
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -46,7 +47,8 @@ pub(super) struct NewOutgoing<'a> {
 }
 
 impl Store {
-    /// Makes an instance. It begins at once if the contact has no open one, and else waits. True beside it if its key was known.
+    /// Makes an instance. It begins at once if the contact has no open one, and else waits. True
+    /// beside it if its key was known.
     ///
     /// # Errors
     /// If the database does not answer; then nothing was made.
@@ -131,7 +133,8 @@ impl Store {
         self.order_instance(id, now, |_| Ok((InstanceInput::Cancel, Some("cancelled")))).await
     }
 
-    /// Gives an instance the input that its state asks for; its turns are held, since the input may stop them.
+    /// Gives an instance the input that its state asks for; its turns are held, since the input may
+    /// stop them.
     async fn order_instance(
         &self,
         id: InstanceId,
@@ -155,7 +158,8 @@ impl Store {
         Ok(instance)
     }
 
-    /// Says something to the contact as the agent. `key` makes it one message however often it is asked for.
+    /// Says something to the contact as the agent. `key` makes it one message however often it is
+    /// asked for.
     ///
     /// # Errors
     /// [`RelayError`] says why not.
@@ -194,7 +198,8 @@ impl Store {
         Ok((message, instance))
     }
 
-    /// Has a message sent once more of which nobody knows whether it arrived; it keeps its id at the peer.
+    /// Has a message sent once more of which nobody knows whether it arrived; it keeps its id at
+    /// the peer.
     ///
     /// # Errors
     /// [`RelayError`] says why not.
@@ -271,7 +276,8 @@ impl Unit {
             .await?;
         let instance = self.hold_instance_of(ConversationId(conversation)).await?;
         let instance = instance.ok_or(RelayError::Unknown(id, None))?;
-        // A sender holds a message before the conversation: so does an order that may take messages away.
+        // A sender holds a message before the conversation: so does an order that may take messages
+        // away.
         self.queued_messages(id).await?;
         Ok(instance)
     }
@@ -292,7 +298,8 @@ impl Unit {
         Ok(Some((message, ConversationId(conversation.fetch_one(&mut *self.tx).await?))))
     }
 
-    /// A new instance; if its contact is `busy`, it waits from the first moment on: no two have the contact's place even for an instant.
+    /// A new instance; if its contact is `busy`, it waits from the first moment on: no two have the
+    /// contact's place even for an instant.
     async fn insert_instance(
         &mut self,
         conversation: ConversationId,

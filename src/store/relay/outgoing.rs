@@ -1,4 +1,5 @@
-//! The outbox as a sender sees it: which message may go next, the claim of one, and the end of its attempt.
+//! The outbox as a sender sees it: which message may go next, the claim of one, and the end of its
+//! attempt.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sha2::{Digest, Sha256};
@@ -31,7 +32,8 @@ pub enum OutboxLook {
     Empty,
 }
 
-/// A message that one sender has, for one attempt. Only [`Store::claim_message`] makes one, and it cannot be copied: it is the permit to send.
+/// A message that one sender has, for one attempt. Only [`Store::claim_message`] makes one, and it
+/// cannot be copied: it is the permit to send.
 #[derive(Debug)]
 pub struct ClaimedMessage {
     message: RelayMessage,
@@ -104,14 +106,16 @@ impl SendEnd {
 }
 
 impl Store {
-    /// The id of a message at the peer: 32 hexadecimal digits that nobody outside can guess, the same whenever it is asked for.
+    /// The id of a message at the peer: 32 hexadecimal digits that nobody outside can guess, the
+    /// same whenever it is asked for.
     pub fn peer_id_of(&self, message: RelayMessageId) -> String {
         let key = self.derived_key("messages of relay");
         let hash = Sha256::new().chain_update(key).chain_update(message.0.to_be_bytes()).finalize();
         hash.iter().take(16).map(|byte| format!("{byte:02X}")).collect()
     }
 
-    /// Looks for the next message of a channel that may go. Another server that sends for the channel goes first, as long as it looks.
+    /// Looks for the next message of a channel that may go. Another server that sends for the
+    /// channel goes first, as long as it looks.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -180,7 +184,8 @@ impl Store {
         Ok(soonest.map_or(OutboxLook::Later(now + ATTEMPT), OutboxLook::Later))
     }
 
-    /// Why a message may not go now, if it is the first of its contact; `limits` are those of its channel.
+    /// Why a message may not go now, if it is the first of its contact; `limits` are those of its
+    /// channel.
     async fn held_back(
         &self,
         message: &RelayMessage,
@@ -198,7 +203,8 @@ impl Store {
         Ok(held.map(|(until, why)| HeldBack { why, until: Some(until) }))
     }
 
-    /// Why no message to a contact leaves now, if one waits: the messages behind the first one wait for the same reason.
+    /// Why no message to a contact leaves now, if one waits: the messages behind the first one wait
+    /// for the same reason.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -238,7 +244,8 @@ impl Store {
     async fn paced(&self, message: &RelayMessage, instance: InstanceId) -> Result<NextMessage, StoreError> {
         let row = query_as!(InstanceRow, "SELECT * FROM relay_instances WHERE instance_id = $1", instance.0);
         let instance = Instance::try_from(row.fetch_one(&self.pool).await?)?;
-        // Once the contact has written, or a person as the agent, nothing is disturbed any more by what stands before that.
+        // Once the contact has written, or a person as the agent, nothing is disturbed any more by
+        // what stands before that.
         let keeps_quiet = message.said_by == SaidBy::Agent
             && (message.first_contact || message.follow_up)
             && !self.was_spoken_since(instance.id, message.id).await?;
@@ -271,7 +278,8 @@ impl Store {
     /// Takes a message for one attempt; `None` if it is not there to be taken any more.
     ///
     /// # Errors
-    /// If the database does not answer. Then the message may be claimed already: it is settled when this server starts again.
+    /// If the database does not answer. Then the message may be claimed already: it is settled when
+    /// this server starts again.
     pub async fn claim_message(
         &self,
         id: RelayMessageId,
@@ -292,7 +300,8 @@ impl Store {
         Ok(Some(ClaimedMessage { peer_id: self.peer_id_of(id), message }))
     }
 
-    /// Records the end of an attempt, or what the peer says of a message later. False if the message is past that.
+    /// Records the end of an attempt, or what the peer says of a message later. False if the
+    /// message is past that.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -332,7 +341,8 @@ impl Store {
         Ok(lately.into_iter().find(|message| self.peer_id_of(*message) == peer_id))
     }
 
-    /// Gives up attempts whose end nobody will tell: those of this server, if it has just `started`, and those of servers that have gone.
+    /// Gives up attempts whose end nobody will tell: those of this server, if it has just
+    /// `started`, and those of servers that have gone.
     ///
     /// # Errors
     /// If the database does not answer.

@@ -130,7 +130,8 @@ impl Store {
         rows.map(|row| Ok((crate::store::word(&row.state)?, row.many))).collect()
     }
 
-    /// How many strangers wrote within 30 days, and why the channel makes no first contacts, if it does not.
+    /// How many strangers wrote within 30 days, and why the channel makes no first contacts, if it
+    /// does not.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -144,8 +145,8 @@ impl Store {
         Ok((row.strangers, row.locked))
     }
 
-    /// The strangers that wrote on a channel since a day, the last one first: masked, with how many messages and the day of the last one. At
-    /// most 50.
+    /// The strangers that wrote on a channel since a day, the last one first: masked, with how many
+    /// messages and the day of the last one. At most 50.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -157,7 +158,8 @@ impl Store {
         Ok(counted.bind(channel).bind(since).fetch_all(&self.pool).await?)
     }
 
-    /// Follow-ups that are due: each instance whose contact was silent for long is asked to follow up, or given up.
+    /// Follow-ups that are due: each instance whose contact was silent for long is asked to follow
+    /// up, or given up.
     ///
     /// # Errors
     /// If the database does not answer; those that were settled until then stay so.
@@ -178,7 +180,8 @@ impl Store {
 }
 
 impl crate::store::Unit {
-    /// Follows a contact's silence up, if it is still due. It is put off in quiet hours, and as long as a message of ours has not gone.
+    /// Follows a contact's silence up, if it is still due. It is put off in quiet hours, and as
+    /// long as a message of ours has not gone.
     async fn follow_up(&mut self, conversation: crate::domain::ConversationId) -> Result<bool, StoreError> {
         let Some(mut instance) = self.hold_instance_of(conversation).await? else { return Ok(false) };
         let due = instance.progress.heartbeat_at.is_some_and(|at| at <= self.now);

@@ -129,7 +129,8 @@ impl TryFrom<RelayMessageRow> for RelayMessage {
 }
 
 impl Unit {
-    /// The instance of a conversation, whose contact is held until this transaction ends; `None` if it has none.
+    /// The instance of a conversation, whose contact is held until this transaction ends; `None` if
+    /// it has none.
     pub(super) async fn hold_instance_of(&mut self, conversation: ConversationId) -> Result<Option<Instance>, StoreError> {
         let instance = query_scalar!("SELECT hold_contact($1)", conversation.0).fetch_one(&mut *self.tx).await?;
         let Some(instance) = instance else { return Ok(None) };
@@ -191,7 +192,8 @@ impl Unit {
         )
         .execute(&mut *self.tx)
         .await?;
-        // Only the operator's messages are about a task, whose log tells of those that did not arrive; an instance's stand in its transcript.
+        // Only the operator's messages are about a task, whose log tells of those that did not
+        // arrive; an instance's stand in its transcript.
         let lost = Undelivered::of(Subject::Answer, now.state, None).is_some();
         let turn = message.conversation.and(message.turn).filter(|_| lost);
         let about = turn.and(message.key.as_deref()).map(Subject::of);

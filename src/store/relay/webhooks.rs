@@ -1,4 +1,5 @@
-//! Webhooks: transitions are put into a list in their own transaction, and told from there, each until the peer has it or eight tries are over.
+//! Webhooks: transitions are put into a list in their own transaction, and told from there, each
+//! until the peer has it or eight tries are over.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -131,13 +132,15 @@ impl Store {
         Ok(removed.rows_affected() > 0)
     }
 
-    /// The key of a webhook's signatures, in hexadecimal digits. It stands nowhere: the server derives it.
+    /// The key of a webhook's signatures, in hexadecimal digits. It stands nowhere: the server
+    /// derives it.
     pub fn webhook_key(&self, id: i64) -> String {
         self.derived_key(&format!("webhook {id}")).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// For each webhook that is not `busy`, the transition that it is to be told now, the longest due one; at most so many. Beside them, when the next
-    /// one of the rest is due. They are put off meanwhile, so that a try that never ends is followed by another.
+    /// For each webhook that is not `busy`, the transition that it is to be told now, the longest
+    /// due one; at most so many. Beside them, when the next one of the rest is due. They are put
+    /// off meanwhile, so that a try that never ends is followed by another.
     ///
     /// # Errors
     /// If the database does not answer.

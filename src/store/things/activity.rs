@@ -28,12 +28,14 @@ pub struct EventFilter {
 }
 
 impl Theirs {
-    /// Their events with their positions, the newest first. Words from before a conversation was begun anew are not among them; deeds are.
+    /// Their events with their positions, the newest first. Words from before a conversation was
+    /// begun anew are not among them; deeds are.
     ///
     /// # Errors
     /// If the database does not answer or holds an event of a newer version.
     pub async fn find_events(&self, filter: &EventFilter, limit: i64) -> Result<Vec<(i64, EventRecord)>, StoreError> {
-        // With these values, and not for all there may be: what is rare is then found along its index.
+        // With these values, and not for all there may be: what is rare is then found along its
+        // index.
         let mut tx = self.store.pool.begin().await?;
         raw_sql("SET LOCAL plan_cache_mode = force_custom_plan").execute(&mut *tx).await?;
         let rows = query!(
@@ -69,7 +71,8 @@ impl Theirs {
         rows.map(|row| Ok((row.position, record(row.conversation_id, row.sequence, row.created_at, row.payload)?))).collect()
     }
 
-    /// The events of theirs by which the heartbeat settled something, with their positions, the newest first.
+    /// The events of theirs by which the heartbeat settled something, with their positions, the
+    /// newest first.
     ///
     /// # Errors
     /// As [`Theirs::find_events`].
@@ -88,7 +91,8 @@ impl Theirs {
         rows.map(|row| Ok((row.position, record(row.conversation_id, row.sequence, row.created_at, row.payload)?))).collect()
     }
 
-    /// The things of theirs that are due next, the soonest first. The rows that calls lost are the owner's.
+    /// The things of theirs that are due next, the soonest first. The rows that calls lost are the
+    /// owner's.
     ///
     /// # Errors
     /// If the database does not answer.

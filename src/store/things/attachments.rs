@@ -1,4 +1,5 @@
-//! The bytes of images that came with messages, of pictures of campaigns, and of those of the screen, each kept once.
+//! The bytes of images that came with messages, of pictures of campaigns, and of those of the
+//! screen, each kept once.
 
 use std::collections::HashMap;
 
@@ -77,8 +78,8 @@ impl Unit {
         Ok(())
     }
 
-    /// Has a picture of the screen kept as an attachment of the result of the call that took it. The result is there when the call ends, which
-    /// is in this transaction.
+    /// Has a picture of the screen kept as an attachment of the result of the call that took it.
+    /// The result is there when the call ends, which is in this transaction.
     pub fn picture_screen(&mut self, NewImage { image, bytes }: NewImage) {
         self.pictured = Some((image, bytes));
     }

@@ -1,4 +1,5 @@
-//! The breakdown of a task that a call is about to make: kept before the task is, so that a model is never asked, and paid, twice.
+//! The breakdown of a task that a call is about to make: kept before the task is, so that a model
+//! is never asked, and paid, twice.
 
 use chrono::{DateTime, Utc};
 use serde_json::json;

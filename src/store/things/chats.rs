@@ -28,7 +28,8 @@ fn called(CalledRow { name, ok, result }: CalledRow) -> ChatCall {
 }
 
 impl Store {
-    /// See [`crate::store::Theirs::chat`]. Answers that were taken back, and steps without words or calls, are none.
+    /// See [`crate::store::Theirs::chat`]. Answers that were taken back, and steps without words or
+    /// calls, are none.
     pub(in crate::store) async fn chat_in(&self, conversation: ConversationId) -> Result<StoredChat, StoreError> {
         let of = query!(
             r#"SELECT c.user_id, l.task_id AS "task_id?", l.subtask_id AS "subtask_id?"

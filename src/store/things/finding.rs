@@ -103,8 +103,8 @@ fn words_of(asked: &str) -> Option<String> {
 }
 
 impl Theirs {
-    /// Their conversations with these profiles in the order of the list, after `after`, at most `limit`. One that was deleted
-    /// comes back if something happened in it since.
+    /// Their conversations with these profiles in the order of the list, after `after`, at most
+    /// `limit`. One that was deleted comes back if something happened in it since.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -143,9 +143,10 @@ impl Theirs {
         Ok(rows.into_iter().map(ListedConversation::from).collect())
     }
 
-    /// Messages in their conversations with these profiles, of people and answers, that hold every one of these words, and
-    /// titles that do; the newest first, at most `limit` of each. Nothing from before a conversation was begun anew is found, and
-    /// no words of the heartbeat, which are for a model.
+    /// Messages in their conversations with these profiles, of people and answers, that hold every
+    /// one of these words, and titles that do; the newest first, at most `limit` of each. Nothing
+    /// from before a conversation was begun anew is found, and no words of the heartbeat, which are
+    /// for a model.
     ///
     /// # Errors
     /// If the database does not answer.

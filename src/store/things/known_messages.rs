@@ -1,5 +1,6 @@
-//! The messages that this server has read last of a conversation, so that the next step of one of its turns reads only what came after them. The
-//! database says whether they are still as they were: whatever changes the messages of a turn writes an event that names the turn.
+//! The messages that this server has read last of a conversation, so that the next step of one of
+//! its turns reads only what came after them. The database says whether they are still as they
+//! were: whatever changes the messages of a turn writes an event that names the turn.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +10,8 @@ use serde_json::{Value, json};
 use super::history::Message;
 use crate::domain::{ConversationId, TurnId};
 
-/// The most conversations whose messages are kept. Beyond that all are forgotten, which costs each of them one longer reading.
+/// The most conversations whose messages are kept. Beyond that all are forgotten, which costs each
+/// of them one longer reading.
 const MOST_CONVERSATIONS: usize = 64;
 /// The most bytes of text that are kept of one conversation.
 const MOST_BYTES: usize = 256 * 1024;
@@ -28,13 +30,14 @@ pub(in crate::store) struct KnownMessages {
 }
 
 impl KnownMessages {
-    /// The place after which the database reads on; nothing if so many messages are not what was read.
+    /// The place after which the database reads on; nothing if so many messages are not what was
+    /// read.
     pub(in crate::store) fn place(&self, wanted: usize) -> Option<Value> {
         (self.wanted == wanted).then(|| json!({ "through": self.through, "sequence": self.sequence }))
     }
 
-    /// These and the messages that came after them, the last of them those of `turn`: of earlier turns as many of the newest as one reading of all
-    /// would have given.
+    /// These and the messages that came after them, the last of them those of `turn`: of earlier
+    /// turns as many of the newest as one reading of all would have given.
     pub(in crate::store) fn followed_by(&self, newer: impl Iterator<Item = Arc<Message>>, turn: TurnId) -> Vec<Arc<Message>> {
         let mut rows: Vec<_> = self.rows.iter().cloned().chain(newer).collect();
         let mut earlier: Vec<_> = rows.iter().filter(|row| row.turn_id != turn).map(|row| row.message_id).collect();
@@ -108,7 +111,8 @@ mod tests {
     fn of_all_earlier_messages_the_newest_stay_as_many_as_were_wanted_and_one() {
         let known = Known::default();
         let here = ConversationId(1);
-        // The question of turn 3 came before the answer of turn 2. The running turn's own are no part of what is kept.
+        // The question of turn 3 came before the answer of turn 2. The running turn's own are no
+        // part of what is kept.
         known.keep(here, TurnId(3), 17, 3, &rows(&[(1, 1), (2, 1), (3, 2), (5, 2), (4, 3)]));
         let kept = known.of(here).unwrap();
         assert_eq!(kept.place(3), Some(json!({"through": 2, "sequence": 17})));

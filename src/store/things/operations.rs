@@ -94,7 +94,8 @@ impl Store {
         self.end_operation(lease, operation, OperationState::Intended, None, now).await
     }
 
-    /// Ends the operations of a call that began and that nobody goes on with: whether they happened is unknown.
+    /// Ends the operations of a call that began and that nobody goes on with: whether they happened
+    /// is unknown.
     ///
     /// # Errors
     /// As [`Store::end_operation`].

@@ -83,7 +83,8 @@ impl Store {
     /// If the database does not answer.
     pub async fn opinion_of_call(&self, call: ToolCallId) -> Result<Option<Opinion>, StoreError> {
         let Some(stored) = self.classification_of_call(call).await? else { return Ok(None) };
-        // The strictest also stands for an answer that could not be read, and only the event tells the two apart.
+        // The strictest also stands for an answer that could not be read, and only the event tells
+        // the two apart.
         let given = stored != Classification::STRICTEST || self.governor_answered(call).await?;
         Ok(Some(if given { Opinion::Given(stored) } else { Opinion::Unread }))
     }
@@ -125,7 +126,8 @@ impl Store {
 }
 
 impl Unit {
-    /// Records the cost of requests that were made for a call, beside those of its turn's steps. The caller holds the turn.
+    /// Records the cost of requests that were made for a call, beside those of its turn's steps.
+    /// The caller holds the turn.
     pub(super) async fn pay_for(&mut self, lease: &Lease, call: ToolCallId, asked: &[RequestCost]) -> Result<(), StoreError> {
         let tokens = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         for asked in asked {

@@ -1,4 +1,5 @@
-//! Tasks, read. [`super::todo_changes`] changes them; [`crate::store::queue::due_tasks`] is what happens when they fall due.
+//! Tasks, read. [`super::todo_changes`] changes them; [`crate::store::queue::due_tasks`] is what
+//! happens when they fall due.
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
@@ -67,13 +68,14 @@ impl SeenTask {
 pub struct TasksFound {
     /// The one that was named, if there is one.
     pub one: Option<SeenTask>,
-    /// Every task, open ones first, the soonest due first: if all were wanted, or the one was not found.
+    /// Every task, open ones first, the soonest due first: if all were wanted, or the one was not
+    /// found.
     pub all: Vec<Task>,
 }
 
 impl Store {
-    /// Reads, for a call, the task that it names among those of the user of `conversation`. It reads every task if it names none, if `all`
-    /// are wanted, or if there is no such task.
+    /// Reads, for a call, the task that it names among those of the user of `conversation`. It
+    /// reads every task if it names none, if `all` are wanted, or if there is no such task.
     ///
     /// # Errors
     /// If the database does not answer.

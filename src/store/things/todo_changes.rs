@@ -1,5 +1,6 @@
-//! Changes of a person's to-dos: a call decides on them, and they are written in their order by one statement, with their events. If somebody
-//! else has changed by then what the call had read, nothing is written, and the call is decided anew.
+//! Changes of a person's to-dos: a call decides on them, and they are written in their order by one
+//! statement, with their events. If somebody else has changed by then what the call had read,
+//! nothing is written, and the call is decided anew.
 
 use chrono::{DateTime, SubsecRound, Utc};
 use serde_json::{Value, json};
@@ -172,7 +173,8 @@ impl Unit {
     /// # Errors
     /// [`StoreError::LostLease`] as well.
     pub async fn change_todos_in(&mut self, lease: &Lease, changes: TodoChanges) -> Result<(), StoreError> {
-        // The order of locks is the same everywhere: the turn, the person, what is the person's, the conversation.
+        // The order of locks is the same everywhere: the turn, the person, what is the person's,
+        // the conversation.
         self.hold(lease).await?;
         self.change_todos(lease.conversation, changes).await
     }

@@ -1,5 +1,6 @@
-//! A person's to-dos, read as a whole. Everything that changes them holds the person's row, and looks whether all is as it was read: so what a name
-//! means, and how many tasks there may be, is still true when it is written. [`super::todo_changes`] writes.
+//! A person's to-dos, read as a whole. Everything that changes them holds the person's row, and
+//! looks whether all is as it was read: so what a name means, and how many tasks there may be, is
+//! still true when it is written. [`super::todo_changes`] writes.
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
@@ -154,7 +155,8 @@ impl Theirs {
 }
 
 impl Unit {
-    /// Holds the row of a conversation's person: nobody else changes the person's to-dos until this transaction ends.
+    /// Holds the row of a conversation's person: nobody else changes the person's to-dos until this
+    /// transaction ends.
     ///
     /// # Errors
     /// If the database does not answer.

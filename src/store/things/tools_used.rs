@@ -9,19 +9,20 @@ use super::catalogue::Catalogue;
 use crate::domain::TurnId;
 use crate::store::{Store, StoreError};
 
-/// How many of the newest calls tell which tools were used lately. Each costs a look at its turn and conversation, in each step of whoever has more
-/// tools than a model takes.
+/// How many of the newest calls tell which tools were used lately. Each costs a look at its turn
+/// and conversation, in each step of whoever has more tools than a model takes.
 const CALLS_LOOKED_AT: i64 = 200;
 
 impl Store {
-    /// The names of tools, the newest first: those that the turn's user called, or that were installed, last when the turn began.
-    /// Calls in other conversations during the turn do not change it, but installations do. Calls
-    /// long ago do not count.
+    /// The names of tools, the newest first: those that the turn's user called, or that were
+    /// installed, last when the turn began. Calls in other conversations during the turn do not
+    /// change it, but installations do. Calls long ago do not count.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn tools_used_lately(&self, turn: TurnId) -> Result<Vec<String>, StoreError> {
-        // Every server has the installations in its catalogue, which the step has just compared with the database.
+        // Every server has the installations in its catalogue, which the step has just compared
+        // with the database.
         let called = query_as::<_, (String, DateTime<Utc>)>(
             "SELECT name, max(created_at) FROM (
                  SELECT name, created_at FROM tool_calls
@@ -36,7 +37,8 @@ impl Store {
     }
 }
 
-/// The names of tools that were called, and of capabilities that were installed: first the one whose last call or change is the newest.
+/// The names of tools that were called, and of capabilities that were installed: first the one
+/// whose last call or change is the newest.
 fn newest_first(called: Vec<(String, DateTime<Utc>)>, catalogue: &Catalogue) -> Vec<String> {
     let mut used: HashMap<String, DateTime<Utc>> = called.into_iter().collect();
     for listed in catalogue.capabilities() {

@@ -127,8 +127,8 @@ impl Theirs {
             .collect())
     }
 
-    /// How long half of each model's newest answers took at most, in milliseconds: from the event before the answer, with which the wait began
-    /// as a rule, to the answer.
+    /// How long half of each model's newest answers took at most, in milliseconds: from the event
+    /// before the answer, with which the wait began as a rule, to the answer.
     async fn answer_times(&self, since: DateTime<Utc>) -> Result<BTreeMap<String, i64>, StoreError> {
         let rows = query!(
             r#"SELECT answered.payload ->> 'model' AS "model!",

@@ -3,9 +3,9 @@
 //!
 //! Tables depend on each other, and so do rows: a parent has to be there before its child, and a
 //! key be free before a row takes it. No order is worked out. Rows that do not fit yet are tried
-//! again after the rest, in halves, until nothing is left or nothing moves any more. If the key of a
-//! parent is put back, Postgres changes its children itself (`ON UPDATE CASCADE`): such a row is as
-//! the call left it but for this key.
+//! again after the rest, in halves, until nothing is left or nothing moves any more. If the key of
+//! a parent is put back, Postgres changes its children itself (`ON UPDATE CASCADE`): such a row is
+//! as the call left it but for this key.
 
 use std::collections::VecDeque;
 
@@ -65,7 +65,8 @@ struct Lost {
     ordinal: i64,
     old: Vec<Option<String>>,
     new: Option<String>,
-    /// The row that the call left once those are put back whose keys it follows, if that is another one.
+    /// The row that the call left once those are put back whose keys it follows, if that is another
+    /// one.
     followed: Option<String>,
 }
 

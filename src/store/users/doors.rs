@@ -1,4 +1,5 @@
-//! The keys to a user's door: sessions of browsers, tokens of programs, links that work once, and the password behind them.
+//! The keys to a user's door: sessions of browsers, tokens of programs, links that work once, and
+//! the password behind them.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_as, query_scalar};
@@ -94,7 +95,8 @@ impl Store {
         Ok(has.fetch_one(&self.pool).await?)
     }
 
-    /// The user of this name and the hash of their password; `None` if there is no such user who may come in.
+    /// The user of this name and the hash of their password; `None` if there is no such user who
+    /// may come in.
     ///
     /// # Errors
     /// If the database does not answer.

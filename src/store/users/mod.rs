@@ -1,4 +1,5 @@
-//! Users: who has an account here, what opens its door, and how one is removed with all that is theirs.
+//! Users: who has an account here, what opens its door, and how one is removed with all that is
+//! theirs.
 
 mod doors;
 mod removing;

@@ -7,7 +7,8 @@ use crate::domain::UserId;
 use crate::store::Store;
 
 impl Store {
-    /// Removes a member with everything that is theirs; gives how many conversations that were. Work on their turns ends: it finds them gone.
+    /// Removes a member with everything that is theirs; gives how many conversations that were.
+    /// Work on their turns ends: it finds them gone.
     ///
     /// # Errors
     /// [`UserError`].

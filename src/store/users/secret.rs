@@ -31,7 +31,8 @@ impl DoorSecret {
         hex::encode(self.0)
     }
 
-    /// The part of it that the database keeps. Random bits need no slow hash: nobody tries 2^256 of them.
+    /// The part of it that the database keeps. Random bits need no slow hash: nobody tries 2^256 of
+    /// them.
     pub(super) fn sha256(&self) -> Vec<u8> {
         Sha256::digest(self.0).to_vec()
     }

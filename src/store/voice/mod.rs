@@ -1,5 +1,5 @@
-//! Calls with Law: one at a time for each person, their seconds, and their end. A change of a call holds the person's row first, so two tabs,
-//! a beat and the heartbeat come one after the other.
+//! Calls with Law: one at a time for each person, their seconds, and their end. A change of a call
+//! holds the person's row first, so two tabs, a beat and the heartbeat come one after the other.
 
 mod rows;
 mod vapi;
@@ -74,7 +74,8 @@ impl Theirs {
         Ok(VoiceLine { voice: month.has_voice(), seconds_left: month.left(), call, servers: SpeechPlaces::default() })
     }
 
-    /// Begins a call in a conversation of theirs. If they are in one, it is ended first if it is to be taken over.
+    /// Begins a call in a conversation of theirs. If they are in one, it is ended first if it is to
+    /// be taken over.
     ///
     /// # Errors
     /// [`VoiceError`]; then nothing has changed.
@@ -84,7 +85,8 @@ impl Theirs {
         Ok(call)
     }
 
-    /// The call that would begin now, with its number, which no other gets. Nothing changes: somebody else is to make the call first.
+    /// The call that would begin now, with its number, which no other gets. Nothing changes:
+    /// somebody else is to make the call first.
     ///
     /// # Errors
     /// As [`Theirs::begin_call`].
@@ -160,7 +162,8 @@ impl Theirs {
         Ok(row.shown(left))
     }
 
-    /// Ends a call of theirs: the person hung up, or the page cannot go on. One that has ended stays as it is.
+    /// Ends a call of theirs: the person hung up, or the page cannot go on. One that has ended
+    /// stays as it is.
     ///
     /// # Errors
     /// [`VoiceError::Unknown`], or if the database does not answer.
@@ -178,7 +181,8 @@ impl Theirs {
         Ok(reason)
     }
 
-    /// True if they are in this call, and it is in this conversation: words that come with it were spoken.
+    /// True if they are in this call, and it is in this conversation: words that come with it were
+    /// spoken.
     ///
     /// # Errors
     /// If the database does not answer.

@@ -194,7 +194,8 @@ impl Unit {
         Ok(Some((row.row()?, (reason, ended_at))))
     }
 
-    /// Makes the row of a call that begins now. `made`: the number that it has already, and Vapi's id.
+    /// Makes the row of a call that begins now. `made`: the number that it has already, and Vapi's
+    /// id.
     pub(super) async fn insert_call(
         &mut self,
         user: UserId,

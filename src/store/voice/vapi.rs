@@ -90,8 +90,9 @@ impl Theirs {
         Ok(())
     }
 
-    /// The report of a call's end has come: the call is over, and its seconds are those of the report, as far as our own clock can bear that. A
-    /// report that comes again changes nothing. `seconds` is `None` if the report does not say them.
+    /// The report of a call's end has come: the call is over, and its seconds are those of the
+    /// report, as far as our own clock can bear that. A report that comes again changes nothing.
+    /// `seconds` is `None` if the report does not say them.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -144,7 +145,8 @@ impl Unit {
         // The end of a call goes first, which may be in another month than its beginning.
         let months = query!("SELECT month, seconds FROM voice_seconds WHERE voice_call_id = $1 ORDER BY month DESC", call);
         for month in months.fetch_all(&mut *self.tx).await? {
-            // A month in which somebody talked keeps a second: events say which months a call was in.
+            // A month in which somebody talked keeps a second: events say which months a call was
+            // in.
             let taken = (month.seconds - 1).min(-difference);
             difference += taken;
             if taken > 0 {

@@ -48,7 +48,8 @@ fn every_form_that_others_write_a_value_in_is_hidden() {
         "s3cr3t/+&quot;&lt;&amp;&gt;&#x27; ü~:token",
         "s3cr3t/+&quot;&lt;&amp;&gt;&apos; ü~:token",
         "s3cr3t/+\"&lt;&amp;&gt;' ü~:token",
-        // Python's `quote`; `json` of Go; System.Text.Json; html/template of Go; PHP's `htmlentities`; OWASP's encoder.
+        // Python's `quote`; `json` of Go; System.Text.Json; html/template of Go; PHP's
+        // `htmlentities`; OWASP's encoder.
         r#"s3cr3t/%2B%22%3C%26%3E%27%20%C3%BC~%3Atoken"#,
         r#"s3cr3t/+\"\u003c\u0026\u003e' ü~:token"#,
         r#"s3cr3t/\u002B\u0022\u003C\u0026\u003E\u0027 \u00FC~:token"#,

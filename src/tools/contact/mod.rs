@@ -1,4 +1,5 @@
-//! The six tools of an agent that talks with a contact. None of them reaches anything but its own conversation.
+//! The six tools of an agent that talks with a contact. None of them reaches anything but its own
+//! conversation.
 
 mod parameters;
 mod tool;

@@ -1,4 +1,5 @@
-//! One of the six as a tool: it reads the call, and carries it out in the transaction that records its outcome.
+//! One of the six as a tool: it reads the call, and carries it out in the transaction that records
+//! its outcome.
 
 use futures::FutureExt;
 use futures::future::BoxFuture;

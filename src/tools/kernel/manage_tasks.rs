@@ -271,7 +271,8 @@ impl Named<'_> {
     /// The task. `status`: the one that it is to have, for the words of a refusal.
     ///
     /// # Errors
-    /// A refusal that names the tasks that there are, if there is no such task or its title is another's.
+    /// A refusal that names the tasks that there are, if there is no such task or its title is
+    /// another's.
     async fn task(self, status: Option<&str>) -> Result<SeenTask, ToolError> {
         let id = self.given().await?;
         let TasksFound { one, all } = self.store.tasks_for(self.conversation, Some(id), self.title.is_some()).await?;
@@ -294,7 +295,8 @@ struct TaskChange {
     subtasks: Option<Vec<Subtask>>,
 }
 
-/// Changes a task. Completing it completes its subtasks; one that comes round and is done now is followed by the next.
+/// Changes a task. Completing it completes its subtasks; one that comes round and is done now is
+/// followed by the next.
 async fn change_task(
     todos: &mut TodoChanges,
     doing: Doing<'_>,
@@ -324,7 +326,8 @@ async fn change_task(
     shown(&after)
 }
 
-/// The subtasks as they are to be. None is added or removed by the way: what is renamed, ticked or moved are those that the task has.
+/// The subtasks as they are to be. None is added or removed by the way: what is renamed, ticked or
+/// moved are those that the task has.
 fn same_subtasks(before: &[Subtask], after: Vec<Subtask>) -> Result<Vec<Subtask>, ToolError> {
     let ids = |subtasks: &[Subtask]| {
         let mut ids: Vec<_> = subtasks.iter().map(|subtask| subtask.id).collect();
@@ -438,8 +441,8 @@ fn model(text: &str) -> Result<Option<String>, ToolError> {
     Ok(Some(reference.to_string()))
 }
 
-/// Reads an ISO 8601 date, of a year with four digits. Without an offset it is UTC; without a time it
-/// is midnight. An empty text means no date.
+/// Reads an ISO 8601 date, of a year with four digits. Without an offset it is UTC; without a time
+/// it is midnight. An empty text means no date.
 fn due_date(text: &str) -> Result<Option<DateTime<Utc>>, ToolError> {
     let text = text.trim();
     if text.is_empty() {

@@ -1,4 +1,5 @@
-//! `update_global_context`: writes what the operator remembers between tasks, whole, from the version that was read.
+//! `update_global_context`: writes what the operator remembers between tasks, whole, from the
+//! version that was read.
 
 use futures::FutureExt;
 use futures::future::BoxFuture;

@@ -1,4 +1,5 @@
-//! The tools of the operator: scripts, which are capabilities under the document's names, the screen, and what lasts between tasks.
+//! The tools of the operator: scripts, which are capabilities under the document's names, the
+//! screen, and what lasts between tasks.
 
 mod context;
 mod screenshot;

@@ -1,4 +1,5 @@
-//! `take_screenshot`: a picture of the screen, kept, and sent to the person whose task it is and to nobody else.
+//! `take_screenshot`: a picture of the screen, kept, and sent to the person whose task it is and to
+//! nobody else.
 
 use std::path::PathBuf;
 
@@ -18,7 +19,8 @@ use crate::tools::screen::DesktopScreen;
 use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Tool, ToolError, at_once, read, spec};
 
 const DESCRIPTION: &str = "Takes a picture of the screen and sends it to the person who gave the order.";
-/// The delivery of a picture, as far as the call knows it: the outbox sends it later, and the log of the task tells of one that did not arrive.
+/// The delivery of a picture, as far as the call knows it: the outbox sends it later, and the log
+/// of the task tells of one that did not arrive.
 const ON_ITS_WAY: &str = "on its way to the person; nobody knows yet whether it arrives";
 /// The same of a picture for the page.
 const SHOWN: &str = "shown in the page, and sent to nobody";

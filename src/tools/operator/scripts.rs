@@ -1,4 +1,5 @@
-//! Scripts: capabilities, listed, run, made and replaced by the names of the operator's document. A script is found by its exact name alone.
+//! Scripts: capabilities, listed, run, made and replaced by the names of the operator's document. A
+//! script is found by its exact name alone.
 
 use std::sync::Arc;
 

@@ -11,7 +11,8 @@ use crate::domain::todo::{Deletion, NOTHING_TO_CLEAR, Todos, question_to_create,
 pub(super) struct PersonAsked {
     /// The words.
     pub(super) question: String,
-    /// The thing that a yes allows. It stands in the proposal, so that a yes is for this and nothing else.
+    /// The thing that a yes allows. It stands in the proposal, so that a yes is for this and
+    /// nothing else.
     pub(super) target: Value,
 }
 

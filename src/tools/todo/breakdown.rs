@@ -13,8 +13,8 @@ use crate::tools::tool::Doing;
 /// The requests for one breakdown: an answer that breaks the schema is asked for once more.
 const ATTEMPTS: usize = 2;
 
-/// The subtasks of a task that the call is about to make; none if no model gave any that can be used. They are kept with the call, so a call
-/// that is run again asks nobody.
+/// The subtasks of a task that the call is about to make; none if no model gave any that can be
+/// used. They are kept with the call, so a call that is run again asks nobody.
 pub(super) async fn broken_down(models: &ModelSource, doing: Doing<'_>, title: &str) -> Result<Vec<String>, StoreError> {
     let (kit, lease, call) = (doing.kit(), doing.lease, doing.permit.call());
     if let Some(kept) = kit.store.breakdown_of_call(call).await? {

@@ -1,5 +1,5 @@
-//! The functions of Lea and Law over a person's to-dos: what models see of them, the questions before some, and what each does in its
-//! transaction.
+//! The functions of Lea and Law over a person's to-dos: what models see of them, the questions
+//! before some, and what each does in its transaction.
 
 mod asking;
 mod breakdown;

@@ -1,7 +1,7 @@
 //! The arguments of the functions. A field's description is for models.
 //!
-//! Small models write a number where a name belongs, and texts in place of numbers and truth values: these are read as they are
-//! meant.
+//! Small models write a number where a name belongs, and texts in place of numbers and truth
+//! values: these are read as they are meant.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error};

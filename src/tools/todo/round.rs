@@ -1,4 +1,5 @@
-//! A task that comes round: the next one is made in the statement that completes it, whoever completes it.
+//! A task that comes round: the next one is made in the statement that completes it, whoever
+//! completes it.
 
 use chrono::{DateTime, Utc};
 
@@ -25,8 +26,9 @@ pub async fn make_next(
     make_task(store, changes, permit, lease, &task, &subtasks).await
 }
 
-/// The task that follows, if a change completes a task that comes round. The rule goes on with it, so the completed one loses it: who takes
-/// that up again and completes it once more makes no second one. `before`: the task as it was.
+/// The task that follows, if a change completes a task that comes round. The rule goes on with it,
+/// so the completed one loses it: who takes that up again and completes it once more makes no
+/// second one. `before`: the task as it was.
 ///
 /// # Errors
 /// If the task cannot be read.

@@ -28,7 +28,8 @@ pub(super) fn remove_reminder(work: &mut Work<'_>, asked: &TaskNamed) -> Ended {
     Ok(work.done(message, &changed))
 }
 
-/// It begins with the due date, else with the reminder, if that is to come, else now; the date is the first one from there on.
+/// It begins with the due date, else with the reminder, if that is to come, else now; the date is
+/// the first one from there on.
 pub(super) fn set_recurrence(work: &mut Work<'_>, asked: &SetRecurrence) -> Ended {
     if is_no_rule(&asked.rule) {
         return remove_recurrence(work, &asked.task_name);
@@ -66,7 +67,8 @@ pub(super) fn start_timer(work: &mut Work<'_>, asked: &StartTimer) -> Ended {
     timer(work, TimerOperation::Start(TimerRun { minutes, task }))
 }
 
-/// Every pair of state and operation has an answer. One that the state does not take changes nothing, and says what the state is.
+/// Every pair of state and operation has an answer. One that the state does not take changes
+/// nothing, and says what the state is.
 pub(super) fn timer(work: &mut Work<'_>, operation: TimerOperation) -> Ended {
     let before = work.todos.timer;
     let taken = before.take(operation, work.now);

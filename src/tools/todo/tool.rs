@@ -1,4 +1,5 @@
-//! A function as a tool: it reads a call, asks if a person has to say yes, and decides on what changes.
+//! A function as a tool: it reads a call, asks if a person has to say yes, and decides on what
+//! changes.
 
 use std::sync::Arc;
 

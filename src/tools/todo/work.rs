@@ -1,4 +1,5 @@
-//! The means of a function: the person's to-dos as they were read, the changes that it decides on, and what ends it early.
+//! The means of a function: the person's to-dos as they were read, the changes that it decides on,
+//! and what ends it early.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -110,7 +111,8 @@ impl<'a> Work<'a> {
         Ok(make_task(self.store, &mut self.changes, self.permit, self.lease, task, subtasks).await?)
     }
 
-    /// Changes a task to what it is to be: title, status, subtasks in their order, reminder, recurrence.
+    /// Changes a task to what it is to be: title, status, subtasks in their order, reminder,
+    /// recurrence.
     pub(super) fn change(&mut self, task: &TaskView) -> Result<TaskView, Stop> {
         let missing = || StoreError::Unreadable(format!("task {} is not among its person's", task.id));
         let kept = self.tasks.iter_mut().find(|kept| kept.id == task.id).ok_or_else(missing)?;

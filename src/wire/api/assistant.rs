@@ -50,7 +50,8 @@ pub struct AssistantState {
     pub timed: Option<String>,
     /// The tier, and how much is left.
     pub allowances: Allowances,
-    /// True if a call can be heard without the browser's recogniser: by a speech server, or by Vapi.
+    /// True if a call can be heard without the browser's recogniser: by a speech server, or by
+    /// Vapi.
     #[serde(default)]
     pub hears: bool,
 }

@@ -10,7 +10,8 @@ use crate::domain::campaign::{
 };
 use crate::domain::{CampaignId, LeadId, ToolSpec, TurnId, exact};
 
-/// A task that a person makes. Conditions are read by their own rules, so that a fault is named by its place.
+/// A task that a person makes. Conditions are read by their own rules, so that a fault is named by
+/// its place.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CampaignTaskOrder {

@@ -165,7 +165,8 @@ pub struct Tested {
     pub passed: usize,
     /// How many do not.
     pub failed: usize,
-    /// Each test as it came out: `params`, `ok`, and what there was of `expected`, `result`, `error`, `logs`.
+    /// Each test as it came out: `params`, `ok`, and what there was of `expected`, `result`,
+    /// `error`, `logs`.
     pub results: Vec<Value>,
 }
 

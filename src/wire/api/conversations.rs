@@ -94,7 +94,8 @@ pub struct Frames {
     pub frames: Vec<Sequenced>,
     /// The `before` of the next page, which is older; `None` if this one reaches the beginning.
     pub before: Option<i64>,
-    /// The place that the conversation goes on from, if it is a branch; only beside the oldest frames.
+    /// The place that the conversation goes on from, if it is a branch; only beside the oldest
+    /// frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<BranchPoint>,
 }

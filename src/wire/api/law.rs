@@ -102,7 +102,8 @@ pub struct Day {
 pub struct ModelUsage {
     /// Its name.
     pub model: String,
-    /// How long half of its newest answers took at most, in milliseconds; `None` if it gave none lately.
+    /// How long half of its newest answers took at most, in milliseconds; `None` if it gave none
+    /// lately.
     pub p50_ms: Option<i64>,
     /// The requests to it.
     #[serde(flatten)]

@@ -35,7 +35,8 @@ pub struct McpTools {
     pub name: String,
     /// The tools of it that a model is offered.
     pub tools: Vec<McpToolEntry>,
-    /// Tools that changed since they were listed before; rules that let them be called without asking are gone.
+    /// Tools that changed since they were listed before; rules that let them be called without
+    /// asking are gone.
     #[serde(default)]
     pub changed: Vec<String>,
     /// Tools that cannot be offered, and why.

@@ -34,7 +34,8 @@ pub struct OperatorTasks {
     pub strangers: Vec<OperatorStranger>,
 }
 
-/// A number that may not order, and wrote within 30 days. It got no answer, and no word of it is kept.
+/// A number that may not order, and wrote within 30 days. It got no answer, and no word of it is
+/// kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OperatorStranger {
     /// The number, masked.

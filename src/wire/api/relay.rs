@@ -300,7 +300,8 @@ pub struct LoopbackSay {
 /// The answer to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoopbackCame {
-    /// `kept`, `again`, `stranger` if no instance is open for the phone, `order` if it is the operator's, `dropped` if it is no direct message.
+    /// `kept`, `again`, `stranger` if no instance is open for the phone, `order` if it is the
+    /// operator's, `dropped` if it is no direct message.
     pub came: String,
     /// The instance that has it.
     pub instance: Option<InstanceId>,
@@ -311,7 +312,8 @@ pub struct LoopbackCame {
 pub struct LoopbackPhone {
     /// The oldest first.
     pub messages: Vec<PhoneMessage>,
-    /// Why a message that is meant for it has not come yet, and until when; only if one phone is asked for.
+    /// Why a message that is meant for it has not come yet, and until when; only if one phone is
+    /// asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<HeldBack>,
 }

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{ConversationId, TurnId};
 
-/// `GET /api/replay/check`: whether events are what was written, and everything else is what they say.
+/// `GET /api/replay/check`: whether events are what was written, and everything else is what they
+/// say.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReplayCheck {
     /// True when nothing was found.
@@ -46,7 +47,8 @@ pub struct RowDifference {
     pub events: Option<String>,
 }
 
-/// `GET /api/replay/turns/{id}`: a turn as it was recorded. `E` is an event of `facts`, which stand above this module.
+/// `GET /api/replay/turns/{id}`: a turn as it was recorded. `E` is an event of `facts`, which stand
+/// above this module.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReplayedTurn<E> {
     /// The turn.

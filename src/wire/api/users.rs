@@ -1,4 +1,5 @@
-//! The JSON of `/api/users`, `/api/me` and `/sign-in`: who has an account here, and what opens its door.
+//! The JSON of `/api/users`, `/api/me` and `/sign-in`: who has an account here, and what opens its
+//! door.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};

@@ -32,7 +32,8 @@ pub struct House {
 }
 
 impl House {
-    /// Starts a server whose model is `models`, for a talk with this profile, with the settings of `config` as far as they are not about places.
+    /// Starts a server whose model is `models`, for a talk with this profile, with the settings of
+    /// `config` as far as they are not about places.
     pub async fn start(profile: &str, models: Arc<ModelSource>, mut config: Config, peer: Peer) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let database = format!("evals{}", COUNT.fetch_add(1, Ordering::Relaxed));

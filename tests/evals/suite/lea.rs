@@ -1,5 +1,6 @@
-//! Lea: one request of one line for each of the twenty functions. The rows that stand there afterwards judge; and in each of them, that
-//! nothing was made or deleted without the person's yes, and that no turn is stuck.
+//! Lea: one request of one line for each of the twenty functions. The rows that stand there
+//! afterwards judge; and in each of them, that nothing was made or deleted without the person's
+//! yes, and that no turn is stuck.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! The audit and the export: each file that is kept, read or shown has its line, and rows are whole.
+//! The audit and the export: each file that is kept, read or shown has its line, and rows are
+//! whole.
 
 use reqwest::Method;
 use serde_json::json;

@@ -1,4 +1,5 @@
-//! Campaigns that are not what was kept: they end as `error` with the reason, are shown, and can be copied. And the check before a start.
+//! Campaigns that are not what was kept: they end as `error` with the reason, are shown, and can be
+//! copied. And the check before a start.
 
 use level3::model::ModelErrorKind;
 use reqwest::Method;

@@ -1,5 +1,5 @@
-//! The browser of campaigns, with a real Chromium and a site of the test: each touch is approved, done once while somebody is there, and refused by
-//! its sentence if it may not be.
+//! The browser of campaigns, with a real Chromium and a site of the test: each touch is approved,
+//! done once while somebody is there, and refused by its sentence if it may not be.
 
 mod outreach;
 pub(super) mod site;
@@ -60,7 +60,8 @@ impl Visit {
         assert_eq!(self.desk.ask(Method::POST, "/1/contexts", Some(allow)).await.0, 200);
     }
 
-    /// Plays one cycle, and another that rests if the first brought something. Gives what came of the first.
+    /// Plays one cycle, and another that rests if the first brought something. Gives what came of
+    /// the first.
     async fn cycle(&self, reply: Reply, fruitful: bool) -> String {
         let desk = &self.desk;
         desk.app.clock.advance(TimeDelta::seconds(301));

@@ -1,5 +1,5 @@
-//! A secret that a campaign's environment names: its model, scripts, pages and artifacts try for it, and it is found in nothing that the server keeps,
-//! says, shows or sends.
+//! A secret that a campaign's environment names: its model, scripts, pages and artifacts try for
+//! it, and it is found in nothing that the server keeps, says, shows or sends.
 
 #[path = "../../browser/search.rs"]
 #[allow(dead_code, reason = "shared with the stories in a browser, which use the rest")]
@@ -15,7 +15,8 @@ use crate::support::{Chromium, Client, Peer, TestApp, api, call, text};
 
 /// Its special characters make every way of writing it another text.
 const CANARY: &str = "canary-3a7E91c5F2d8/+=&\"q~4C81f6b0D9e2";
-/// Said wherever the secret could stand, so that a search which finds nothing is seen to have looked.
+/// Said wherever the secret could stand, so that a search which finds nothing is seen to have
+/// looked.
 const CONTROL: &str = "pomegranate";
 
 /// Tries for the secret in each way that there could be, and sends and keeps what came of it.

@@ -1,4 +1,5 @@
-//! The five invariants and the fifteen lines of the controller's checklist, a story each. docs/campaigns.md names them, and a test counts them.
+//! The five invariants and the fifteen lines of the controller's checklist, a story each.
+//! docs/campaigns.md names them, and a test counts them.
 
 use chrono::TimeDelta;
 use reqwest::Method;
@@ -18,7 +19,8 @@ fn keeps() -> Reply {
 }
 
 impl Desk {
-    /// A campaign of one task, in which the model has given these answers and nothing waits for a decision.
+    /// A campaign of one task, in which the model has given these answers and nothing waits for a
+    /// decision.
     async fn answered(replies: impl IntoIterator<Item = Reply>) -> Self {
         let desk = Self::start(one_task()).await;
         desk.app.script(replies);

@@ -1,4 +1,5 @@
-//! Conditions and proposals name tasks and leads of their own campaign; in the list that makes one, tasks name each other by their places.
+//! Conditions and proposals name tasks and leads of their own campaign; in the list that makes one,
+//! tasks name each other by their places.
 
 use reqwest::Method;
 use serde_json::{Value, json};

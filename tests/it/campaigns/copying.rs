@@ -1,5 +1,5 @@
-//! A copy of a campaign names its own tasks, leads and versions, so it can be carried to its end; and a chat that is forgotten takes its
-//! images with it.
+//! A copy of a campaign names its own tasks, leads and versions, so it can be carried to its end;
+//! and a chat that is forgotten takes its images with it.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -16,7 +16,8 @@ fn note(version: i32) -> Value {
     json!({"kind": "artifact_exists", "type": "heuristic", "key": "note", "min_version": version})
 }
 
-/// Tasks of which the first is done with the first version of the note, and the other not with the second.
+/// Tasks of which the first is done with the first version of the note, and the other not with the
+/// second.
 fn first_tasks() -> Value {
     json!([
         {"description": "Keep a note", "requires": [note(1)]},
@@ -24,7 +25,8 @@ fn first_tasks() -> Value {
     ])
 }
 
-/// Tasks that name a lead and tasks by their numbers, and are not done with the second version either.
+/// Tasks that name a lead and tasks by their numbers, and are not done with the second version
+/// either.
 fn later_tasks() -> [Value; 2] {
     [
         json!({"description": "Look at Ada", "preconditions": [note(2)],
@@ -142,7 +144,8 @@ async fn campaign_chat_that_is_forgotten_takes_the_images_with_it_that_nothing_e
     let queued = page.until(|frame| frame["id"] == "m1").await.pop().unwrap();
     let names: Vec<_> = (0..3_usize).map(|n| queued["images"][n]["sha256"].as_str().expect("a name").to_owned()).collect();
     desk.app.run_until_idle().await;
-    // The second is a picture of the campaign as well, and the third came with a message to the assistant.
+    // The second is a picture of the campaign as well, and the third came with a message to the
+    // assistant.
     desk.keep("picture", "shot", &names[1]).await;
     desk.app.script([text("A pixel.")]);
     page.send(json!({"type": "message", "content": "look", "id": "m2", "images": [image(2)]})).await;

@@ -1,4 +1,5 @@
-//! Each of the eight kinds of proposals is carried out in a running campaign, and its effect stands in the interface and in the audit.
+//! Each of the eight kinds of proposals is carried out in a running campaign, and its effect stands
+//! in the interface and in the audit.
 
 use std::sync::Arc;
 
@@ -13,7 +14,8 @@ use crate::support::{Reply, call};
 const PEOPLE: &str = "full_name,profile_url,title\nAda,https://x.example/a,CTO\nBob,https://x.example/b,Cook\n";
 const SCORES: &str = r#"{"rules": [{"attribute": "title", "equals": "cto", "weight": 7}]}"#;
 
-/// The places of two proposals among all: the one that scores the leads, and the one that does nothing.
+/// The places of two proposals among all: the one that scores the leads, and the one that does
+/// nothing.
 const SCORING: usize = 5;
 const IDLE: usize = 9;
 
@@ -58,7 +60,8 @@ fn each(list: &Value) -> impl Iterator<Item = &Value> {
     list.as_array().unwrap().iter()
 }
 
-/// All that a proposal can bring about, as the interface shows it: how far each task is, the leads, the newest versions of artifacts.
+/// All that a proposal can bring about, as the interface shows it: how far each task is, the leads,
+/// the newest versions of artifacts.
 async fn effects(desk: &Desk) -> Value {
     let (shown, leads) = (desk.get("/1").await, desk.get("/1/leads").await);
     let tasks: Vec<_> = each(&shown["tasks"]).map(|task| task["status"].clone()).collect();
@@ -69,7 +72,8 @@ async fn effects(desk: &Desk) -> Value {
     json!({"tasks": tasks, "leads": leads, "artifacts": artifacts})
 }
 
-/// The person is asked about a proposal in this line, sees that nothing more is there than before, and says yes.
+/// The person is asked about a proposal in this line, sees that nothing more is there than before,
+/// and says yes.
 async fn approved(desk: &Desk, line: &str, there: &Value) -> Value {
     let approval = desk.asked().await;
     assert!(each(&approval["shown"]["what"]).any(|shown| shown == line), "{line}: {approval}");
@@ -116,7 +120,8 @@ async fn campaign_proposals_of_all_eight_kinds_are_carried_out_and_do_what_they_
     there["leads"][0] = json!(["Ada", "new", 7]);
     there["artifacts"] = json!([["lead_scoring_config", "scores", 1, "agent"], ["file", "people", 1, "agent"]]);
     assert_eq!(effects(&desk).await, there, "a config that is kept scores the leads");
-    // A config and an import score the leads by themselves. So scores are lost behind the program's back, which `score_leads` brings back.
+    // A config and an import score the leads by themselves. So scores are lost behind the program's
+    // back, which `score_leads` brings back.
     let lost =
         sqlx::query("UPDATE leads SET weight_score = 0, scored = NULL").execute(&mut desk.app.behind().await).await.unwrap();
     assert_eq!(lost.rows_affected(), 2);

@@ -1,4 +1,5 @@
-//! The files of a campaign: they come back for everybody who looks, and they are never a reason not to show it.
+//! The files of a campaign: they come back for everybody who looks, and they are never a reason not
+//! to show it.
 
 use std::fs;
 use std::path::Path;

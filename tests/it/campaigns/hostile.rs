@@ -1,10 +1,12 @@
-//! A model of bad will and bad memory, as a property: it claims, repeats itself, forges and talks junk among honest proposals, the process dies
-//! at any moment, and all messages of all conversations are deleted by hand between the steps. Each campaign ends `completed`, with each effect
-//! once. `CAMPAIGN_CASES` says how many campaigns (256), `CAMPAIGN_SEED` (1) with which chance. Some of them are under way at once, so one death
-//! meets each at another step.
+//! A model of bad will and bad memory, as a property: it claims, repeats itself, forges and talks
+//! junk among honest proposals, the process dies at any moment, and all messages of all
+//! conversations are deleted by hand between the steps. Each campaign ends `completed`, with each
+//! effect once. `CAMPAIGN_CASES` says how many campaigns (256), `CAMPAIGN_SEED` (1) with which
+//! chance. Some of them are under way at once, so one death meets each at another step.
 //!
-//! In every second wave no message outlives the transaction that wrote it, so none is there between any two steps. In the others a person forgets
-//! chats in good order, and deletes all that is left before each decision, after it, and over each death. The deleted rows are put aside, and come
+//! In every second wave no message outlives the transaction that wrote it, so none is there between
+//! any two steps. In the others a person forgets chats in good order, and deletes all that is left
+//! before each decision, after it, and over each death. The deleted rows are put aside, and come
 //! back when all campaigns have ended: so the check of the end compares all tables.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -29,7 +31,8 @@ const LOOKS: usize = 600;
 /// The answers of the model that each may use up.
 const ANSWERS: usize = 600;
 
-/// The place of the deleted messages, and the function that deletes a message in the transaction that wrote it.
+/// The place of the deleted messages, and the function that deletes a message in the transaction
+/// that wrote it.
 const ASIDE: &str = "CREATE SCHEMA aside;
     CREATE TABLE aside.messages AS SELECT * FROM level3.messages WHERE FALSE;
     CREATE FUNCTION aside.put() RETURNS TRIGGER LANGUAGE plpgsql SECURITY DEFINER SET search_path = level3, pg_temp AS $$
@@ -179,7 +182,8 @@ impl Wave<'_> {
         self.desk.app.start_again().await;
     }
 
-    /// Forgets the chats of some campaigns in good order, and then deletes all messages, also those of turns that wait.
+    /// Forgets the chats of some campaigns in good order, and then deletes all messages, also those
+    /// of turns that wait.
     async fn forget(&mut self) {
         for id in self.open.clone() {
             if self.chance.below(4) == 0 {

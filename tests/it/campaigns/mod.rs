@@ -1,4 +1,5 @@
-//! Campaigns, from their making to their end: a model that proposes well, badly and twice, a person who approves, answers and goes away.
+//! Campaigns, from their making to their end: a model that proposes well, badly and twice, a person
+//! who approves, answers and goes away.
 
 mod audited;
 mod broken;

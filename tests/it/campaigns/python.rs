@@ -1,5 +1,5 @@
-//! Python scripts of campaigns. `scripts/python-component` builds the component; without it these stories are skipped, loudly, and never under
-//! `CI=true`.
+//! Python scripts of campaigns. `scripts/python-component` builds the component; without it these
+//! stories are skipped, loudly, and never under `CI=true`.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! The reason for which a campaign waits, and the needs of a task before it begins or is done: a person reads both in words.
+//! The reason for which a campaign waits, and the needs of a task before it begins or is done: a
+//! person reads both in words.
 
 use level3::domain::CallRequest;
 use level3::model::ModelErrorKind;

@@ -1,4 +1,5 @@
-//! An approval is for what was shown: if another thing would happen by then, the person is asked anew.
+//! An approval is for what was shown: if another thing would happen by then, the person is asked
+//! anew.
 
 use serde_json::json;
 

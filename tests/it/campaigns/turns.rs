@@ -1,4 +1,5 @@
-//! The cycles of campaigns as turns of a conversation: pauses that race them, and lists that do not show them.
+//! The cycles of campaigns as turns of a conversation: pauses that race them, and lists that do not
+//! show them.
 
 use reqwest::Method;
 use sqlx::Executor;

@@ -1,5 +1,5 @@
-//! The rules of the migrations: forward only, each says why, and none fails on rows that are there or
-//! changes their meaning.
+//! The rules of the migrations: forward only, each says why, and none fails on rows that are there
+//! or changes their meaning.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,5 +1,6 @@
-//! The checklist of the operator's document, phase by phase: each box is a test with its words as name. `terminal` and `screen` have those that need a
-//! terminal or a screen; docs/operator.md lists all of them.
+//! The checklist of the operator's document, phase by phase: each box is a test with its words as
+//! name. `terminal` and `screen` have those that need a terminal or a screen; docs/operator.md
+//! lists all of them.
 
 use serde_json::{Value, json};
 

@@ -120,7 +120,8 @@ async fn a_yes_that_was_an_order_decides_nothing_when_it_comes_again() {
     desk.until(&["COMPLETED", "ABORTED"]).await;
 }
 
-/// A program whose owner orders, says CONFIRMAR in a message that was written before the question, which comes twice, and then in a new one.
+/// A program whose owner orders, says CONFIRMAR in a message that was written before the question,
+/// which comes twice, and then in a new one.
 fn program(folder: &Path) -> PathBuf {
     let script = format!(
         r#"#!/bin/sh

@@ -1,4 +1,5 @@
-//! Everybody who is not the owner, and everything that only looks like an order: none of it executes anything.
+//! Everybody who is not the owner, and everything that only looks like an order: none of it
+//! executes anything.
 
 use serde_json::json;
 

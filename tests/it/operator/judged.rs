@@ -1,4 +1,5 @@
-//! A governor that answers junk, flatters, or is injected through the arguments: no verdict is ever looser than without it.
+//! A governor that answers junk, flatters, or is injected through the arguments: no verdict is ever
+//! looser than without it.
 
 use serde_json::json;
 

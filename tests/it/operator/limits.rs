@@ -1,4 +1,5 @@
-//! The limits of one task: iterations, time and tokens. At a limit the task is aborted, with words that say which it was.
+//! The limits of one task: iterations, time and tokens. At a limit the task is aborted, with words
+//! that say which it was.
 
 use std::sync::Arc;
 

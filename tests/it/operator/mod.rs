@@ -1,5 +1,6 @@
-//! The operator: its orders over the test channel and over a scripted program, its planner and its governor by a script, judged by what its person
-//! reads on the phone and by what the interface and the files show.
+//! The operator: its orders over the test channel and over a scripted program, its planner and its
+//! governor by a script, judged by what its person reads on the phone and by what the interface and
+//! the files show.
 
 mod begun;
 mod checklist;

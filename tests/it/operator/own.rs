@@ -1,4 +1,5 @@
-//! The operator's own account writes to itself, and answers messages of its own: the first is an order, and nothing that comes back is.
+//! The operator's own account writes to itself, and answers messages of its own: the first is an
+//! order, and nothing that comes back is.
 
 use level3::domain::relay::ContactAddress;
 use level3::model::Entry;

@@ -23,7 +23,8 @@ async fn two_orders_and_a_third_while_the_first_waits_keep_their_order_over_a_cr
     desk.order("CONFIRMAR").await;
     desk.until(&["COMPLETED", "RUNNING", "QUEUED"]).await;
     desk.app.script.asked(4).await;
-    // A message that is on its way in a crash may be lost, and is not sent again: the first answer is there before it.
+    // A message that is on its way in a crash may be lost, and is not sent again: the first answer
+    // is there before it.
     desk.heard(4).await;
     desk.app.crash().await;
     desk.app.script([text("two"), text("three")]);
@@ -56,7 +57,8 @@ async fn the_orders_of_several_numbers_wait_in_one_queue() {
 /// The points at which the process dies, one for each run.
 const POINTS: [&str; 6] = ["after-accept", "after-claim", "after-step", "mid-ask", "mid-decision", "after-done"];
 
-/// The planner lists the scripts in the first task and answers the others at once; the governor wants the first one confirmed.
+/// The planner lists the scripts in the first task and answers the others at once; the governor
+/// wants the first one confirmed.
 fn decide(_: usize, body: &serde_json::Value) -> serde_json::Value {
     let messages = body["messages"].as_array().unwrap();
     if messages[0]["content"].as_str().is_some_and(|prompt| prompt.starts_with("You review one tool call")) {
@@ -72,7 +74,8 @@ fn decide(_: usize, body: &serde_json::Value) -> serde_json::Value {
     }
 }
 
-/// A process, and what its owner's phone says to it: what was said once is said again after a crash, as a channel does.
+/// A process, and what its owner's phone says to it: what was said once is said again after a
+/// crash, as a channel does.
 struct Process {
     server: Option<Server>,
     data: std::path::PathBuf,

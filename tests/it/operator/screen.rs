@@ -1,4 +1,5 @@
-//! Pictures of the screen, of a display that shows nothing but itself: taken, kept, sent to the owner and to nobody else, and around risky actions.
+//! Pictures of the screen, of a display that shows nothing but itself: taken, kept, sent to the
+//! owner and to nobody else, and around risky actions.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
@@ -14,7 +15,8 @@ use super::{Desk, OWNER, STRANGER, harmless, judged};
 use crate::images::PNG;
 use crate::support::{api::ask, call, in_time, text};
 
-/// A display without a screen. `None` if the machine has no Xvfb; then the stories with a display say so and end.
+/// A display without a screen. `None` if the machine has no Xvfb; then the stories with a display
+/// say so and end.
 struct Display {
     server: Child,
     name: String,
@@ -101,7 +103,8 @@ async fn media_saved_in_zeta_media() {
     assert_eq!(fingerprint, name);
 }
 
-/// A desk whose screen is one pixel: a program in place of `grim` gives it, so that no display is needed.
+/// A desk whose screen is one pixel: a program in place of `grim` gives it, so that no display is
+/// needed.
 pub async fn pictured() -> (tempfile::TempDir, Desk) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("pixel.png"), STANDARD.decode(PNG).unwrap()).unwrap();
@@ -202,7 +205,8 @@ async fn a_risky_action_is_recorded_with_pictures_before_and_after() {
     let recording: serde_json::Value = serde_json::from_str(&recording).unwrap();
     assert_eq!((&recording["name"], &recording["governor"]["risk"]), (&json!("list_scripts"), &json!("high")));
     assert_eq!(recording["result"], json!({"scripts": []}).to_string());
-    // The picture after the action may come behind the first writing of the file, and the message comes behind both.
+    // The picture after the action may come behind the first writing of the file, and the message
+    // comes behind both.
     let named = (&recording["screen_before"], &recording["screen_after"]);
     assert_eq!(named, (&json!("call-1-before.png"), &json!("call-1-after.png")));
     let folder = desk.home().join("recordings/turn-1");

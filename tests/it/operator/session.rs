@@ -1,5 +1,6 @@
-//! The session of WhatsApp, put aside by `level3 operator --reset-whatsapp`: once, and never under an operator that runs. And a message that cannot
-//! be kept: the program that brings it is started again.
+//! The session of WhatsApp, put aside by `level3 operator --reset-whatsapp`: once, and never under
+//! an operator that runs. And a message that cannot be kept: the program that brings it is started
+//! again.
 
 use std::fs;
 use std::process::Stdio;

@@ -1,5 +1,6 @@
-//! The end of the terminal, Ctrl-C and SIGTERM while a task is at hand and its model answers slowly: the answer is kept, and the action that it asks for
-//! is carried out once, after the next start.
+//! The end of the terminal, Ctrl-C and SIGTERM while a task is at hand and its model answers
+//! slowly: the answer is kept, and the action that it asks for is carried out once, after the next
+//! start.
 
 use std::fs;
 use std::sync::Mutex;
@@ -20,7 +21,8 @@ fn plans(body: &Value) -> bool {
     !reviews(body) && body["messages"].as_array().unwrap().last().unwrap()["role"] != "tool"
 }
 
-/// A planner that remembers something; its plan comes once the sender is gone. Its governor and its last words come at once.
+/// A planner that remembers something; its plan comes once the sender is gone. Its governor and its
+/// last words come at once.
 async fn slow() -> (ModelServer, Sender<()>) {
     let (held, waits) = channel();
     let waits = Mutex::new(waits);

@@ -1,4 +1,5 @@
-//! The owner's number in other spellings, as a channel's program could say it: none of them orders anything, and none decides.
+//! The owner's number in other spellings, as a channel's program could say it: none of them orders
+//! anything, and none decides.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,8 @@ use serde_json::json;
 use super::{Desk, OWNER, STRANGER, judged, write_program};
 use crate::support::{call, in_time, text};
 
-/// The number of `OWNER` as others write it, and a hidden name (LID) that a program did not translate.
+/// The number of `OWNER` as others write it, and a hidden name (LID) that a program did not
+/// translate.
 const SPELLINGS: [&str; 9] = [
     "00491701234567",
     "0049 170 1234567",
@@ -24,8 +26,8 @@ const SPELLINGS: [&str; 9] = [
 /// The words that are said in each spelling.
 const SAID: [&str; 4] = ["CONFIRMAR", "yes", "CANCELAR", "list the scripts"];
 
-/// A program whose owner orders. When the question comes, every spelling says every word, as somebody who writes and as our own account that writes to
-/// itself; a stranger's word is the last.
+/// A program whose owner orders. When the question comes, every spelling says every word, as
+/// somebody who writes and as our own account that writes to itself; a stranger's word is the last.
 fn program(folder: &Path) -> PathBuf {
     let mut said = String::new();
     for (place, from) in SPELLINGS.iter().enumerate() {

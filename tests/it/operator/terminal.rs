@@ -1,4 +1,5 @@
-//! The operator over a channel program, and the command `level3 operator` as a process in a terminal's place.
+//! The operator over a channel program, and the command `level3 operator` as a process in a
+//! terminal's place.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,7 +16,8 @@ use tokio::process::{Child, Command};
 use super::{Desk, OWNER, harmless, write_program};
 use crate::support::{ModelServer, call, in_time, text};
 
-/// A program that shows a code, goes online, brings one order, and keeps all that it is told; a file that it is to send is copied away.
+/// A program that shows a code, goes online, brings one order, and keeps all that it is told; a
+/// file that it is to send is copied away.
 pub fn program(folder: &Path, order: &str) -> PathBuf {
     let script = format!(
         r#"#!/bin/sh
@@ -40,7 +42,8 @@ done
     write_program(folder, &script)
 }
 
-/// A picture that was asked for and sent by a channel program: the fingerprint in the database, and the bytes that the program read.
+/// A picture that was asked for and sent by a channel program: the fingerprint in the database, and
+/// the bytes that the program read.
 pub async fn picture_by_program(display: &str, folder: &Path) -> (String, Vec<u8>) {
     let path = program(folder, "show me the screen");
     let desk = Desk::over(&path, &[("DISPLAY", display)]).await;

@@ -1,5 +1,5 @@
-//! Messages about a task that the channel refuses or loses: its log, the list of tasks and the terminal tell of them, and nothing says that
-//! they came.
+//! Messages about a task that the channel refuses or loses: its log, the list of tasks and the
+//! terminal tell of them, and nothing says that they came.
 
 use level3::channels::LoopbackFault;
 use serde_json::{Value, json};

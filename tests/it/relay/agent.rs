@@ -1,4 +1,5 @@
-//! The page's own agent and its tool `relay`: off until a rule allows it, asked about as a send, and shown a contact's words marked.
+//! The page's own agent and its tool `relay`: off until a rule allows it, asked about as a send,
+//! and shown a contact's words marked.
 
 use level3::model::Request;
 use reqwest::Method;

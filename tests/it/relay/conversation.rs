@@ -197,7 +197,8 @@ async fn a_contacts_conversation_stands_neither_in_the_list_nor_in_the_search_of
     let path = format!("/api/conversations/{conversation}");
     let title = Some(json!({"title": "Zanzibar"}));
     assert_eq!(crate::support::api::ask(&desk.app, Method::PATCH, &path, title).await.0, 200);
-    // The words of the house that begin the conversation are a message of it, and so is the agent's empty answer.
+    // The words of the house that begin the conversation are a message of it, and so is the agent's
+    // empty answer.
     let begun = "SELECT count(*) FROM messages WHERE content LIKE '[relay] Begin the conversation%'";
     assert_eq!(desk.app.count(begun).await, 1);
     for words in ["relay", "Begin", "Zanzibar"] {

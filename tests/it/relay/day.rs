@@ -1,5 +1,6 @@
-//! A day of fifty contacts in five time zones, by the pace that is usual: when each message left, and when each follow-up was asked for. Time is an
-//! argument, so the day goes from one moment at which something is due to the next.
+//! A day of fifty contacts in five time zones, by the pace that is usual: when each message left,
+//! and when each follow-up was asked for. Time is an argument, so the day goes from one moment at
+//! which something is due to the next.
 
 use std::collections::{BTreeMap, BTreeSet};
 

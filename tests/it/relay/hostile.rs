@@ -1,4 +1,5 @@
-//! Contacts who mean harm, and a model that obeys every word of theirs: only the six tools run, and nothing crosses in either direction.
+//! Contacts who mean harm, and a model that obeys every word of theirs: only the six tools run, and
+//! nothing crosses in either direction.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -70,7 +71,8 @@ async fn a_model_that_obeys_a_hostile_contact_runs_the_six_tools_and_nothing_els
     let refused = "SELECT count(*) FROM messages JOIN conversations USING (conversation_id)
         WHERE profile = 'contact' AND role = 'tool' AND content LIKE '%request_human_intervention%send_message%'";
     assert_eq!(desk.app.count(refused).await, i64::try_from(ATTACKS.len() * forbidden().len()).unwrap(), "each names the six");
-    // Nothing of the owner's is in what the contact's model was shown, and nothing of the contact's elsewhere.
+    // Nothing of the owner's is in what the contact's model was shown, and nothing of the contact's
+    // elsewhere.
     for request in desk.app.script.requests().iter().skip(1) {
         assert!(!format!("{:?}", request.entries).contains("CANARY-OWNER"));
     }

@@ -18,7 +18,8 @@ async fn ten_instances_are_answered_side_by_side() {
     }
     let before = desk.app.script.requests().len();
     let signals: Vec<_> = contacts.iter().map(|_| Arc::new(Notify::new())).collect();
-    // Nobody is answered before all ten are asked for: one that waited for another would wait forever.
+    // Nobody is answered before all ten are asked for: one that waited for another would wait
+    // forever.
     desk.app.script(signals.iter().map(|signal| Reply::After(signal.clone(), Box::new(writes("Good")))));
     desk.app.script(contacts.iter().map(|_| text("")));
     for contact in &contacts {

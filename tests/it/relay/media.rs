@@ -1,4 +1,5 @@
-//! Files of contacts: kept by their bytes, shown to a model that sees if they are images, and otherwise only told of.
+//! Files of contacts: kept by their bytes, shown to a model that sees if they are images, and
+//! otherwise only told of.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +11,8 @@ use super::program::{desk, goes, ordered};
 use super::{Desk, writes};
 use crate::support::text;
 
-/// The deed of the program when it is to send: it says that it did, and brings a message with this file.
+/// The deed of the program when it is to send: it says that it did, and brings a message with this
+/// file.
 fn brings(bytes: &str, path: &str, claimed: &str) -> String {
     let media = format!(r#"\"media\":{{\"path\":\"{path}\",\"type\":\"{claimed}\",\"bytes\":9}}"#);
     let message = format!(r#"{{\"kind\":\"message\",\"id\":\"m1\",\"from\":\"+491701234567\",\"text\":\"look\",{media}}}"#);

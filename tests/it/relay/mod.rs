@@ -1,4 +1,5 @@
-//! Relay: conversations with contacts over the test channel and over a scripted program, with a scripted model, judged by what the interface shows.
+//! Relay: conversations with contacts over the test channel and over a scripted program, with a
+//! scripted model, judged by what the interface shows.
 
 mod agent;
 mod conversation;

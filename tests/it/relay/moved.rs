@@ -1,4 +1,5 @@
-//! A backup that is made in the middle of a conversation, and the conversation that goes on from it in another place.
+//! A backup that is made in the middle of a conversation, and the conversation that goes on from it
+//! in another place.
 
 use std::fs;
 

@@ -1,4 +1,5 @@
-//! The orders about instances: pause, resume, cancel, the queue of a contact, and every wrong one refused with a sentence.
+//! The orders about instances: pause, resume, cancel, the queue of a contact, and every wrong one
+//! refused with a sentence.
 
 use reqwest::Method;
 use serde_json::json;

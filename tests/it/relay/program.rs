@@ -1,4 +1,5 @@
-//! A channel that is another program, here a script of the shell: what it gets and says, its death, and what nobody knows.
+//! A channel that is another program, here a script of the shell: what it gets and says, its death,
+//! and what nobody knows.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +11,8 @@ use serde_json::{Value, json};
 use super::{ANNA, Desk, writes};
 use crate::support::{TestApp, in_time, text};
 
-/// A program that goes online and keeps all that it is told. `answers` is what it does about a line with `send`; `$id` is the message's.
+/// A program that goes online and keeps all that it is told. `answers` is what it does about a line
+/// with `send`; `$id` is the message's.
 fn program(folder: &Path, answers: &str) -> PathBuf {
     let path = folder.join("program.sh");
     let script = format!(
@@ -95,7 +97,8 @@ async fn a_program_gets_what_it_needs_and_no_environment_of_ours() {
     assert!(lines.contains(r#""kind":"typing""#) && lines.contains(r#""text":"Is Friday fine?""#), "{lines}");
     let environment = fs::read_to_string(own.join("environment")).unwrap();
     assert!(!environment.contains("CARGO") && environment.contains("HOME="), "{environment}");
-    // It leads a group of its own (proc_pid_stat(5): id, name, state, parent, group), so that Ctrl-C reaches the server alone.
+    // It leads a group of its own (proc_pid_stat(5): id, name, state, parent, group), so that
+    // Ctrl-C reaches the server alone.
     if cfg!(target_os = "linux") {
         let stat = fs::read_to_string(own.join("stat")).unwrap();
         let fields: Vec<&str> = stat.split(' ').collect();

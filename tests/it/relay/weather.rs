@@ -1,4 +1,5 @@
-//! A service on bad days: it takes long, loses a message or its acknowledgement, says it twice, refuses, is away. The clock is turned by hand.
+//! A service on bad days: it takes long, loses a message or its acknowledgement, says it twice,
+//! refuses, is away. The clock is turned by hand.
 
 use chrono::TimeDelta;
 use level3::channels::LoopbackFault as Fault;

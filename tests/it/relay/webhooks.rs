@@ -1,4 +1,5 @@
-//! Webhooks: what a peer is told of an instance, how it knows who says so, and that it hears each transition although it fails at first.
+//! Webhooks: what a peer is told of an instance, how it knows who says so, and that it hears each
+//! transition although it fails at first.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use reqwest::Method;

@@ -27,8 +27,8 @@ pub async fn ask_at(url: &str, method: Method, body: Option<Value>) -> (u16, Val
     (status, response.json().await.unwrap())
 }
 
-/// The one client of all stories. To make one reads all certificates of the machine, which takes longer than most requests. It keeps no connection,
-/// since each story has a runtime of its own.
+/// The one client of all stories. To make one reads all certificates of the machine, which takes
+/// longer than most requests. It keeps no connection, since each story has a runtime of its own.
 pub fn client() -> reqwest::Client {
     static CLIENT: LazyLock<reqwest::Client> = LazyLock::new(|| {
         let _ = rustls::crypto::ring::default_provider().install_default();

@@ -1,4 +1,5 @@
-//! A person's browser: Chromium with an open port and a profile of its own, as the documents say to start it.
+//! A person's browser: Chromium with an open port and a profile of its own, as the documents say to
+//! start it.
 
 use std::io::Write;
 use std::path::Path;

@@ -34,7 +34,8 @@ fn start() -> PgConnectOptions {
     receiver.recv().expect("the cluster thread started Postgres; its panic above says why it did not")
 }
 
-/// Commits stop to wait for the disk. Stories end processes and no machine, so nothing is lost; `tests/chaos` keeps the product's settings.
+/// Commits stop to wait for the disk. Stories end processes and no machine, so nothing is lost;
+/// `tests/chaos` keeps the product's settings.
 async fn without_disk(admin: &PgConnectOptions) -> sqlx::Result<()> {
     let mut connection = PgConnection::connect_with(admin).await?;
     for setting in ["fsync = off", "full_page_writes = off"] {

@@ -1,4 +1,5 @@
-//! A model of campaigns that fills a form of a page. It goes by what the snapshot shows, and by nothing else.
+//! A model of campaigns that fills a form of a page. It goes by what the snapshot shows, and by
+//! nothing else.
 
 use serde_json::{Value, json};
 

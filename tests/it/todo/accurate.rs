@@ -1,4 +1,5 @@
-//! The properties about calls, context and queries, tried against the real store with lists that are made up.
+//! The properties about calls, context and queries, tried against the real store with lists that
+//! are made up.
 
 use level3::domain::todo::TodoFunction;
 use level3::model::Entry;
@@ -80,7 +81,8 @@ async fn what_a_query_says_is_what_the_rows_say() {
             assert_eq!((&details["status"], &ticked), (&json!(tasks[at].0), &tasks[at].2));
         }
         let next = talk.call("getNextSubtask", json!({})).await;
-        // The highest share done, then what changed last; by hand, from the end of the document's words.
+        // The highest share done, then what changed last; by hand, from the end of the document's
+        // words.
         let open = |number: &&i64| tasks[(**number - 1) as usize].2.contains(&false);
         let share = |number: &i64| {
             let steps = &tasks[(*number - 1) as usize].2;

@@ -1,4 +1,5 @@
-//! Begun anew: nothing that was said before comes out again, whichever way it is asked for. The chain of events keeps it.
+//! Begun anew: nothing that was said before comes out again, whichever way it is asked for. The
+//! chain of events keeps it.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -10,7 +11,8 @@ use crate::support::{TestApp, api, call, kinds, of_type, results, text};
 /// A word that was said before.
 const OLD: &str = "wombat";
 
-/// A conversation with Lea that was begun anew and gone on with; its number, and the place of the last frame before that.
+/// A conversation with Lea that was begun anew and gone on with; its number, and the place of the
+/// last frame before that.
 async fn begun_anew() -> (Talk, i64, i64) {
     let mut talk = Talk::start().await;
     talk.app.script([text(&format!("A {OLD}, you say."))]);

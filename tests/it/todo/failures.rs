@@ -1,4 +1,5 @@
-//! The tables of errors: a story for each row that belongs here. A person hears short words; what was not done is not half done.
+//! The tables of errors: a story for each row that belongs here. A person hears short words; what
+//! was not done is not half done.
 
 use std::sync::Arc;
 

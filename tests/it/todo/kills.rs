@@ -45,7 +45,8 @@ async fn a_yes_survives_a_crash_and_runs_once() {
     talk.app.check_replay().await;
 }
 
-/// The end of a story with real processes: all follows from events, and the last one ends in good order.
+/// The end of a story with real processes: all follows from events, and the last one ends in good
+/// order.
 async fn is_clean(server: Server) {
     let (_, checked) = ask_at(&format!("http://{}/api/replay/check", server.address), Method::GET, None).await;
     assert_eq!(checked["clean"], true, "{checked}");

@@ -1,4 +1,5 @@
-//! To-dos by talking: what Lea does with a scripted model, judged by what is in the database afterwards.
+//! To-dos by talking: what Lea does with a scripted model, judged by what is in the database
+//! afterwards.
 
 mod accurate;
 mod anew;

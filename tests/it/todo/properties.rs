@@ -1,4 +1,5 @@
-//! The properties of the document, tried against the real store: the model is an adversary that calls anything, in any order.
+//! The properties of the document, tried against the real store: the model is an adversary that
+//! calls anything, in any order.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Questions: nothing is made from a conversation or deleted without the person's own yes, whatever the model says.
+//! Questions: nothing is made from a conversation or deleted without the person's own yes, whatever
+//! the model says.
 
 use level3::domain::{Budgets, Mode};
 use serde_json::json;

@@ -1,4 +1,5 @@
-//! The timer, reminders and recurrence: by the server's time alone, through restarts, and without a model.
+//! The timer, reminders and recurrence: by the server's time alone, through restarts, and without a
+//! model.
 
 use serde_json::json;
 

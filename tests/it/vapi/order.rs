@@ -1,4 +1,5 @@
-//! Messages of Vapi's in another order than things happened in: an older one changes nothing that a newer one has said.
+//! Messages of Vapi's in another order than things happened in: an older one changes nothing that a
+//! newer one has said.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -52,7 +53,8 @@ async fn a_word_before_the_call_is_in_progress_decides_and_a_report_before_the_e
     tells(&vapi, &made, report(25)).await;
     let over = "SELECT count(*) FROM voice_calls WHERE state = 'idle' AND reason = 'hung_up'";
     assert_eq!((vapi.app.count(SECONDS).await, vapi.app.count(over).await), (25, 1));
-    // The end that it reports comes behind it, and so does what came before that; another report is no second one.
+    // The end that it reports comes behind it, and so does what came before that; another report is
+    // no second one.
     vapi.app.advance(5);
     for late in [status("ended"), status("in-progress"), heard("No."), report(40)] {
         tells(&vapi, &made, late).await;

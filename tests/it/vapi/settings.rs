@@ -1,4 +1,5 @@
-//! The settings of Vapi: without them it is off, the page's policy depends on them, and the doctor examines them.
+//! The settings of Vapi: without them it is off, the page's policy depends on them, and the doctor
+//! examines them.
 
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-// Campaigns as a server has them: one in each state, and one with tasks, leads, artifacts, contexts and logs. What a page asks for changes it.
+// Campaigns as a server has them: one in each state, and one with tasks, leads, artifacts, contexts
+// and logs. What a page asks for changes it.
 
 import { PNG } from "./operator-world.mjs";
 

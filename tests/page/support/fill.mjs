@@ -1,4 +1,5 @@
-// Fills a server by its HTTP interface, as a person and their contacts do, so that Relay, Operator and Campaigns have something to show.
+// Fills a server by its HTTP interface, as a person and their contacts do, so that Relay, Operator
+// and Campaigns have something to show.
 
 const OWNER = "+491701234567";
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,4 +1,5 @@
-// A long conversation, for tests and for the bench: 1,000 turns, which are 2,000 messages, and a call in every fourth.
+// A long conversation, for tests and for the bench: 1,000 turns, which are 2,000 messages, and a
+// call in every fourth.
 
 import { callFrames, turnFrames } from "./talk.mjs";
 

@@ -1,4 +1,5 @@
-// Serves `static/` as the program does, under the same policy, and says what a world says: for tests of whole screens without the program.
+// Serves `static/` as the program does, under the same policy, and says what a world says: for
+// tests of whole screens without the program.
 
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";

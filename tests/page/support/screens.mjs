@@ -1,4 +1,5 @@
-// The screens of the page: how one gets to each. For tests that look at all of them, and for the pictures in `docs/screens`.
+// The screens of the page: how one gets to each. For tests that look at all of them, and for the
+// pictures in `docs/screens`.
 
 import { EARS, permit } from "./voice.mjs";
 

@@ -1,5 +1,6 @@
-// A model by a script, as an OpenAI-compatible provider: for pictures of places in which the tour has no part. It says the same each time.
-// `node tests/page/support/scripted-model.mjs FILE` runs it, and writes its address into that file.
+// A model by a script, as an OpenAI-compatible provider: for pictures of places in which the tour
+// has no part. It says the same each time. `node tests/page/support/scripted-model.mjs FILE` runs
+// it, and writes its address into that file.
 
 import { renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";

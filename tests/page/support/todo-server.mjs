@@ -1,5 +1,6 @@
-// Stands in for the server beside Lea and Law: a small world of to-dos in which functions are carried out, questions wait, and messages count.
-// In the shapes of `docs/api.md` and `docs/protocol.md`.
+// Stands in for the server beside Lea and Law: a small world of to-dos in which functions are
+// carried out, questions wait, and messages count. In the shapes of `docs/api.md` and
+// `docs/protocol.md`.
 
 import { serveScreens } from "./screens-server.mjs";
 import { siteAnswers } from "./site-world.mjs";

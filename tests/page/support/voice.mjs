@@ -1,4 +1,5 @@
-// Calls with Law in a real browser: ears that are put in, and the presses and looks that its tests and pictures share.
+// Calls with Law in a real browser: ears that are put in, and the presses and looks that its tests
+// and pictures share.
 
 /** A microphone, which browsers without a screen have not, and a word of it to who looks for one. */
 export const MICROPHONE = `

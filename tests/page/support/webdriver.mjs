@@ -1,4 +1,5 @@
-// A Chromium driven through chromedriver, for tests and scripts that need windows of a size, keys, or a look at the page.
+// A Chromium driven through chromedriver, for tests and scripts that need windows of a size, keys,
+// or a look at the page.
 
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";

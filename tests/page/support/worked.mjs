@@ -1,4 +1,5 @@
-// A conversation in which a good deal was done: rows that can be sorted and drawn, a failure that was mended, an outcome that nobody knows.
+// A conversation in which a good deal was done: rows that can be sorted and drawn, a failure that
+// was mended, an outcome that nobody knows.
 
 import { callFrames, turnFrames } from "./talk.mjs";
 

@@ -1,4 +1,5 @@
-// The words of the server of the screens' tests: a full world, and an empty one. In the shapes of `docs/api.md` and `docs/protocol.md`.
+// The words of the server of the screens' tests: a full world, and an empty one. In the shapes of
+// `docs/api.md` and `docs/protocol.md`.
 
 import { campaignWorld, noCampaigns } from "./campaign-world.mjs";
 import { noOperator, operatorAnswers } from "./operator-world.mjs";

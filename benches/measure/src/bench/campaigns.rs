@@ -1,4 +1,5 @@
-//! Campaigns: a cycle beside a simple turn and its commits, the size of a snapshot, scoring, one that waits, scripts in both languages.
+//! Campaigns: a cycle beside a simple turn and its commits, the size of a snapshot, scoring, one
+//! that waits, scripts in both languages.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -62,8 +63,8 @@ impl<'a> Outreach<'a> {
         }
     }
 
-    /// Plays these proposals, one a cycle, while somebody is there. Returns when the last has its end; the campaign is paused then, so that it takes
-    /// none of another.
+    /// Plays these proposals, one a cycle, while somebody is there. Returns when the last has its
+    /// end; the campaign is paused then, so that it takes none of another.
     pub fn play(&self, proposals: Vec<(&str, Value)>) {
         let proposals = proposals.into_iter().map(|(name, arguments)| (name.to_owned(), arguments));
         PROPOSALS.lock().expect("nobody panics with it").extend(proposals);

@@ -87,7 +87,8 @@ impl Client {
         self.socket.send(Message::text(frame.to_string())).expect("sent");
     }
 
-    /// Says `bench:WORDS` in a conversation and waits until its turn is over; every call has to succeed.
+    /// Says `bench:WORDS` in a conversation and waits until its turn is over; every call has to
+    /// succeed.
     pub fn turn(&mut self, conversation: i64, words: &str) -> Turn {
         let began = self.say(conversation, words);
         let (mut calls, mut results, mut tokens) = (Vec::new(), Vec::new(), Vec::new());

@@ -1,4 +1,5 @@
-//! Data by the million: turns that the server recorded, copied in the database. The program's own replay checks the result.
+//! Data by the million: turns that the server recorded, copied in the database. The program's own
+//! replay checks the result.
 
 use serde_json::json;
 
@@ -6,8 +7,8 @@ use super::door::ask;
 use super::house::House;
 use super::postgres::Postgres;
 
-/// Turns copied in one transaction. Each of them changes the conversation's row several times, and old versions of a row go only
-/// behind a commit.
+/// Turns copied in one transaction. Each of them changes the conversation's row several times, and
+/// old versions of a row go only behind a commit.
 const AT_ONCE: i64 = 20;
 const COPY: &str = "SELECT pg_temp.copy_turn($1, $2, $3)";
 const NEWEST: &str = "SELECT max(turn_id) FROM turns WHERE conversation_id = $1";

@@ -1,5 +1,5 @@
-//! The least that anything here can cost on this machine in this minute: statements of the same Postgres, a bare call of wasmtime, the
-//! model asked directly, a frame there and back on loopback.
+//! The least that anything here can cost on this machine in this minute: statements of the same
+//! Postgres, a bare call of wasmtime, the model asked directly, a frame there and back on loopback.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -1,4 +1,5 @@
-//! The same turns with more and more of everything: messages in the conversation, events, capabilities, tasks, conversations.
+//! The same turns with more and more of everything: messages in the conversation, events,
+//! capabilities, tasks, conversations.
 
 use super::fill::{self, Amounts, Fill};
 use super::floors::Floors;
@@ -86,7 +87,8 @@ fn goals(levels: &[Level], report: &mut Report) {
 }
 
 fn level(house: &mut House, floors: &mut Floors, settings: &Settings, name: String, grown: i64) -> Level {
-    // The first start writes logs of the turns that were copied; nobody's server has so many to write.
+    // The first start writes logs of the turns that were copied; nobody's server has so many to
+    // write.
     house.restart();
     house.rest();
     let mut starts = Times::default();

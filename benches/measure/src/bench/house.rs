@@ -1,4 +1,5 @@
-//! The server that is measured, on a data folder and an embedded Postgres of its own, started as a person starts it.
+//! The server that is measured, on a data folder and an embedded Postgres of its own, started as a
+//! person starts it.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -38,7 +39,8 @@ pub struct Memory {
     pub resident: f64,
     /// The same, of pages that several processes have only a share.
     pub proportional: f64,
-    /// Those that it asked for itself. The rest are pages of files, such as the program's own, which the kernel can take back at any time.
+    /// Those that it asked for itself. The rest are pages of files, such as the program's own,
+    /// which the kernel can take back at any time.
     pub own: f64,
 }
 
@@ -138,8 +140,8 @@ impl House {
         self.start()
     }
 
-    /// Waits until the server has nothing left to do: at its start it writes the logs of all turns that it did not make itself, which is the work of
-    /// minutes if there are very many.
+    /// Waits until the server has nothing left to do: at its start it writes the logs of all turns
+    /// that it did not make itself, which is the work of minutes if there are very many.
     pub fn rest(&self) {
         const SECOND: Duration = Duration::from_secs(1);
         let began = Instant::now();
@@ -183,7 +185,8 @@ impl House {
         Memory { resident: of("Rss:"), proportional: of("Pss:"), own: of("Anonymous:") }
     }
 
-    /// The processor's time so far in milliseconds: of the server's process, and of its Postgres with all of its own.
+    /// The processor's time so far in milliseconds: of the server's process, and of its Postgres
+    /// with all of its own.
     pub fn processor(&self) -> (f64, f64) {
         let server = i64::from(self.server().child.id());
         let all: Vec<_> = std::fs::read_dir("/proc").expect("Linux has it").filter_map(Result::ok).filter_map(stat).collect();
@@ -212,7 +215,8 @@ impl Drop for House {
     }
 }
 
-/// A process: its number and its parent's, its time and that of its children that are over, in milliseconds.
+/// A process: its number and its parent's, its time and that of its children that are over, in
+/// milliseconds.
 struct Process {
     pid: i64,
     parent: i64,

@@ -17,7 +17,8 @@ pub fn words() -> String {
     format!("{cores} cores of {processor}, {memory:.0} GiB, {system}")
 }
 
-/// How many programs wanted the processor within the last minute, on average: a machine is quiet below 0.5 or so.
+/// How many programs wanted the processor within the last minute, on average: a machine is quiet
+/// below 0.5 or so.
 pub fn load() -> String {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     load.split(' ').next().unwrap_or("?").to_owned()

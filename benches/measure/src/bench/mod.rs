@@ -1,5 +1,6 @@
-//! The times that a person waits for, measured from outside: the real program on its embedded Postgres, a model that answers at once, clients of
-//! `/chat`; beside floors that are taken in the same run, and never a part without its commit.
+//! The times that a person waits for, measured from outside: the real program on its embedded
+//! Postgres, a model that answers at once, clients of `/chat`; beside floors that are taken in the
+//! same run, and never a part without its commit.
 //!
 //! A story of `tests/it` runs all of it with a few repetitions, so that it cannot rot.
 

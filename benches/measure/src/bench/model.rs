@@ -1,5 +1,5 @@
-//! A model that answers at once: a server of OpenAI's streaming protocol on loopback, a thread for each connection. It is in this process,
-//! so that its times can be compared with the client's.
+//! A model that answers at once: a server of OpenAI's streaming protocol on loopback, a thread for
+//! each connection. It is in this process, so that its times can be compared with the client's.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -39,7 +39,8 @@ impl Model {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let seen = Arc::clone(&shared);
-                // A connection that breaks is the server's own affair: it is killed in the middle here.
+                // A connection that breaks is the server's own affair: it is killed in the middle
+                // here.
                 std::thread::spawn(move || drop(serve(stream, &seen)));
             }
         });

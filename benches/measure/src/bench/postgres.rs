@@ -36,7 +36,8 @@ impl Postgres {
         self.runtime.block_on(ran).unwrap_or_else(|error| panic!("{error}: {statements}"));
     }
 
-    /// One number, with numbers as parameters; prepared, so it is one round trip from the second time on.
+    /// One number, with numbers as parameters; prepared, so it is one round trip from the second
+    /// time on.
     pub fn number(&mut self, statement: &'static str, parameters: &[i64]) -> i64 {
         let mut query = sqlx::query_scalar::<sqlx::Postgres, Option<i64>>(statement);
         for parameter in parameters {

@@ -1,4 +1,5 @@
-//! Relay: what its commands cost from a shell, how soon its server is ready, how many messages a second go through, its memory.
+//! Relay: what its commands cost from a shell, how soon its server is ready, how many messages a
+//! second go through, its memory.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -82,7 +83,8 @@ fn idle(postgres: &mut Postgres) {
     }
 }
 
-/// Every contact writes at once; each message is a turn of the agent, an answer, and its way to the phone.
+/// Every contact writes at once; each message is a turn of the agent, an answer, and its way to the
+/// phone.
 fn throughput(house: &House, postgres: &mut Postgres, settings: &Settings) -> String {
     let (contacts, began) = (settings.times(INSTANCES), Instant::now());
     for number in 0..contacts {

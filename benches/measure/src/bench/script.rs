@@ -27,7 +27,8 @@ pub enum Answer {
     Tokens(Option<Duration>),
 }
 
-/// The parts of a request that the script reads; all others are passed over, since reading them would be in every figure.
+/// The parts of a request that the script reads; all others are passed over, since reading them
+/// would be in every figure.
 #[derive(Deserialize)]
 struct Body<'a> {
     #[serde(borrow)]

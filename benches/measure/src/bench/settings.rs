@@ -7,7 +7,8 @@ use std::time::Duration;
 pub struct Settings {
     /// The program that is measured: `LEVEL3_BIN`, else the one beside this one.
     pub program: PathBuf,
-    /// The folder for its data: `BENCH_DIR`, else one beside the folder of this program. It has to be on a disk, since fsync counts.
+    /// The folder for its data: `BENCH_DIR`, else one beside the folder of this program. It has to
+    /// be on a disk, since fsync counts.
     pub folder: PathBuf,
     /// The parts that are wanted, `BENCH_ONLY`; `None`: all.
     pub only: Option<Vec<String>>,

@@ -6,7 +6,8 @@ use super::report::Report;
 use super::settings::Settings;
 use super::times::milliseconds;
 
-/// As many as are to be held; fewer if the machine lets a process open fewer files, of which the server keeps more than half for other things.
+/// As many as are to be held; fewer if the machine lets a process open fewer files, of which the
+/// server keeps more than half for other things.
 const SOCKETS: usize = 5000;
 const OF_FILES: (usize, usize) = (3, 8);
 /// A client that comes back asks for so many events.
@@ -41,7 +42,8 @@ pub fn measure(house: &mut House, settings: &Settings, report: &mut Report) {
     report.goal("left of each socket when all are closed", &format!("{kept:.1} KiB"), kept / 0.5, "nothing (under 0.5 KiB)", "");
 }
 
-/// A turn in the conversation that all of them follow. One after the other reads what has come for it: the time is this reader's as well.
+/// A turn in the conversation that all of them follow. One after the other reads what has come for
+/// it: the time is this reader's as well.
 fn tell(house: &House, sockets: &mut [Client]) -> String {
     let mut client = house.client();
     let began = client.turn(client.main, "simple").began();
@@ -51,7 +53,8 @@ fn tell(house: &House, sockets: &mut [Client]) -> String {
     milliseconds(began.elapsed().as_secs_f64() * 1e3)
 }
 
-/// How many files this process may open. The soft limit, low for the sake of old programs, is raised to the hard one.
+/// How many files this process may open. The soft limit, low for the sake of old programs, is
+/// raised to the hard one.
 fn files() -> usize {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: both calls work on the struct given, which lives until they return.

@@ -1,4 +1,5 @@
-//! To-dos by talking: a turn with one function, a name among a thousand tasks, the size of a request, and a sign-in.
+//! To-dos by talking: a turn with one function, a name among a thousand tasks, the size of a
+//! request, and a sign-in.
 
 use std::time::Instant;
 

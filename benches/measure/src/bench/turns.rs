@@ -6,10 +6,12 @@ use super::report::{Report, ratio};
 use super::settings::Settings;
 use super::times::{Times, milliseconds};
 
-/// Commits of a simple turn: accept and take up, answer. Each of three tools ends with a commit of its own, and they take a further step.
+/// Commits of a simple turn: accept and take up, answer. Each of three tools ends with a commit of
+/// its own, and they take a further step.
 pub const SIMPLE_COMMITS: f64 = 2.0;
 const TOOLS_COMMITS: f64 = 6.0;
-/// From the call that writes a capability to the result of its first call: two outcomes, and a step between.
+/// From the call that writes a capability to the result of its first call: two outcomes, and a step
+/// between.
 const RESULT_COMMITS: f64 = 3.0;
 
 /// All that is timed in one conversation, and the floor in the same minutes.
@@ -23,7 +25,8 @@ pub struct Measured {
     pub result: Times,
 }
 
-/// Takes so many of each. They take turns, so that a loud minute of the machine falls on all of them.
+/// Takes so many of each. They take turns, so that a loud minute of the machine falls on all of
+/// them.
 pub fn take(house: &House, floors: &mut Floors, settings: &Settings, conversation: i64, count: usize) -> Measured {
     let mut client = house.client();
     for _ in 0..settings.times(10) {

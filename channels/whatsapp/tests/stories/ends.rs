@@ -160,7 +160,8 @@ async fn an_outdated_client_says_which_release_to_take_and_rests() {
         mock.cut(DEVICE);
         let status = program.status("outdated").await;
         assert_eq!(status["code"], code);
-        // Its own version, its library's, the one that it claims to WhatsApp, and the release that has another.
+        // Its own version, its library's, the one that it claims to WhatsApp, and the release that
+        // has another.
         let reason = status["reason"].as_str().unwrap();
         for named in ["level3-whatsapp 0.1.0", "whatsapp-rust 0.7.0", "WhatsApp Web 2.3000.0", "a release of level3"] {
             assert!(reason.contains(named), "{named}: {reason}");

@@ -1,4 +1,5 @@
-//! As much HTTP as the stories need: one request for each connection, with a body of a known length.
+//! As much HTTP as the stories need: one request for each connection, with a body of a known
+//! length.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;

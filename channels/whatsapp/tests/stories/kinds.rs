@@ -156,7 +156,8 @@ async fn a_hidden_name_stands_for_the_number_that_was_once_told_beside_it_and_el
     assert_eq!(message["from"], "+4915200000002");
     program.accept(&message).await;
 
-    // No number was ever told for this one: level3 hears nothing, and WhatsApp does not bring it again.
+    // No number was ever told for this one: level3 hears nothing, and WhatsApp does not bring it
+    // again.
     mock.hide_number("4915300000003");
     let stranger = Contact::of(&mock, "4915300000003").await;
     stranger.say("it is me").await;
@@ -193,7 +194,8 @@ async fn groups_hidden_names_and_our_own_words_are_told_apart() {
     );
     program.accept(&message).await;
 
-    // A message that we sent under an id of ours comes back from another device, and is nobody's order.
+    // A message that we sent under an id of ours comes back from another device, and is nobody's
+    // order.
     program.send(5, OURS, "our own answer").await;
     assert_eq!(program.answer(5).await["kind"], "sent");
     phone.say_as(&id_of(5), "our own answer").await;

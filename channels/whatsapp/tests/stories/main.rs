@@ -1,4 +1,5 @@
-//! Stories of the real program against a WhatsApp server of our own: nothing in here reaches the network.
+//! Stories of the real program against a WhatsApp server of our own: nothing in here reaches the
+//! network.
 
 #![expect(
     clippy::disallowed_methods,

@@ -8,7 +8,8 @@ use crate::contact::Contact;
 use crate::mock::Mock;
 use crate::program::{Home, OURS, Program, soon, start};
 
-/// The words of the log about a device that asks for a code, or answers to a typed one; it acknowledges the server's words with others.
+/// The words of the log about a device that asks for a code, or answers to a typed one; it
+/// acknowledges the server's words with others.
 const ASKED: &str = "[\"link_code_companion_reg\"]";
 
 /// A program that also wants a pairing code.

@@ -124,7 +124,8 @@ impl Program {
         }
     }
 
-    /// The first line that is wanted, of those that it has said already too: receipts come in any order.
+    /// The first line that is wanted, of those that it has said already too: receipts come in any
+    /// order.
     pub async fn ever(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
         match self.said.iter().find(|line| wanted(line)) {
             Some(line) => line.clone(),

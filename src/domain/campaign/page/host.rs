@@ -1,4 +1,5 @@
-//! Hosts as a person writes them: those whose pages a campaign may open, and the one of a required reading.
+//! Hosts as a person writes them: those whose pages a campaign may open, and the one of a required
+//! reading.
 
 use std::fmt;
 use std::str::FromStr;
@@ -84,7 +85,8 @@ impl fmt::Display for PageHost {
 pub struct PageHosts(Vec<PageHost>);
 
 impl PageHosts {
-    /// The hosts that a person wrote. An environment of an earlier version may hold something that is none: it opens nothing.
+    /// The hosts that a person wrote. An environment of an earlier version may hold something that
+    /// is none: it opens nothing.
     pub fn of(written: Vec<String>) -> Self {
         Self(written.iter().filter_map(|host| host.parse().ok()).collect())
     }

@@ -21,7 +21,8 @@ proptest! {
                     VoiceAction::CountSeconds => prop_assert!(is_counting, "nothing was counted"),
                 }
             }
-            // An active call counts, and the last seconds of one are counted by the input that ends it.
+            // An active call counts, and the last seconds of one are counted by the input that ends
+            // it.
             let ends = state == VoiceState::Active && next != VoiceState::Active;
             prop_assert!(!ends || is_counting);
             is_counting = is_counting && !ends;

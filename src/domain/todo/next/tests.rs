@@ -50,8 +50,8 @@ proptest! {
     /// **Feature: vapi-voice-agent, Property 6: Query operations return accurate information**
     /// **Validates: Requirements 9.5, 10.1, 10.2, 10.3**
     ///
-    /// The part without a store: what comes next is open, is the first of its task, and no task that
-    /// has something open is nearer to its end.
+    /// The part without a store: what comes next is open, is the first of its task, and no task
+    /// that has something open is nearer to its end.
     #[test]
     fn what_comes_next_is_as_the_tasks_are(tasks in tasks(12), timer in prop::option::of(1..12i64)) {
         let can: Vec<_> = tasks.iter().filter(|task| task.status.is_active() && !task.open_subtasks().is_empty()).collect();

@@ -10,7 +10,8 @@ use super::*;
 /// True if the rule that begins on the second day comes round on the first.
 type Falls = fn(NaiveDate, NaiveDate) -> bool;
 
-/// A rule, its beginning, the days it falls on, and the times of such a day; no times: that of the beginning.
+/// A rule, its beginning, the days it falls on, and the times of such a day; no times: that of the
+/// beginning.
 type Row = (&'static str, &'static str, Falls, &'static [(u32, u32)]);
 
 fn length_of_month(day: NaiveDate) -> u32 {

@@ -1,11 +1,13 @@
-//! Tests of `domain::todo::time`, and clocks that are read in another way than the program reads them.
+//! Tests of `domain::todo::time`, and clocks that are read in another way than the program reads
+//! them.
 
 use chrono::NaiveTime;
 
 use super::*;
 
-/// Seven zones: two with common summer times; one that changed at midnight, one that changes by half an
-/// hour, one that skipped a whole day, one that turns clocks back for Ramadan, one that never does.
+/// Seven zones: two with common summer times; one that changed at midnight, one that changes by
+/// half an hour, one that skipped a whole day, one that turns clocks back for Ramadan, one that
+/// never does.
 pub const ZONES: [Tz; 7] = [
     Tz::Europe__Rome,
     Tz::America__New_York,
@@ -24,9 +26,9 @@ fn utc(text: &str) -> DateTime<Utc> {
     wall(text).and_utc()
 }
 
-/// The moment of a wall time, found by trying: of all moments, the first at which clocks show it. If
-/// there is none, clocks jump over it, and the moment is as long after the jump as the time is after
-/// the last one before it.
+/// The moment of a wall time, found by trying: of all moments, the first at which clocks show it.
+/// If there is none, clocks jump over it, and the moment is as long after the jump as the time is
+/// after the last one before it.
 pub fn found_by_trying(zone: Tz, wall: NaiveDateTime) -> DateTime<Utc> {
     let offset = |moment: DateTime<Utc>| zone.offset_from_utc_datetime(&moment.naive_utc()).fix().local_minus_utc();
     let shows = |moment: DateTime<Utc>| moment.naive_utc() + TimeDelta::seconds(offset(moment).into());

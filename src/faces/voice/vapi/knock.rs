@@ -1,5 +1,6 @@
-//! A request of Vapi's shows which call it is: by the bearer of the call, or by a signature with its key. Both are computed from a key of the
-//! server, so they outlive a restart and die with the call. Nothing says why one was wrong.
+//! A request of Vapi's shows which call it is: by the bearer of the call, or by a signature with
+//! its key. Both are computed from a key of the server, so they outlive a restart and die with the
+//! call. Nothing says why one was wrong.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -60,7 +61,8 @@ impl Vapi {
         Ok(known.filter(|known| known.open).map(KnownCall))
     }
 
-    /// The call whose message this is, by its signature over exactly these bytes. Each signature is taken once.
+    /// The call whose message this is, by its signature over exactly these bytes. Each signature is
+    /// taken once.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -77,7 +79,8 @@ impl Vapi {
             Some(name) => self.vault.get(name).await.ok().flatten(),
             None => None,
         };
-        // The key of the call first: a message with the other one has to say itself which call it is about.
+        // The key of the call first: a message with the other one has to say itself which call it
+        // is about.
         let keys = [Some(own.as_str()), shared.as_ref().map(ExposeSecret::expose_secret)];
         let of = |is_right: &dyn Fn(&[u8]) -> bool| keys.iter().position(|key| key.is_some_and(|key| is_right(key.as_bytes())));
         let (key, seen) = match header(&plan.signature) {
@@ -88,7 +91,8 @@ impl Vapi {
                 let key = of(&|key| signed(plan.algorithm, key, &timestamp, body, &bytes));
                 (key, Some(format!("signature {}", hex::encode(bytes))))
             }
-            // The secret itself proves nothing about the message, so it is taken only if the operator says so.
+            // The secret itself proves nothing about the message, so it is taken only if the
+            // operator says so.
             None if plan.plain => {
                 let Some(shown) = header(PLAIN) else { return Ok(None) };
                 (of(&|key| same(shown.as_bytes(), key)), None)
@@ -109,8 +113,9 @@ impl Vapi {
     }
 }
 
-/// True if a message says that it is about this call of Vapi's. The secret of a dashboard's assistant is one for all of its calls, so that a message
-/// of one of them would else be good for another.
+/// True if a message says that it is about this call of Vapi's. The secret of a dashboard's
+/// assistant is one for all of its calls, so that a message of one of them would else be good for
+/// another.
 fn names(body: &[u8], id: Option<&str>) -> bool {
     let read: Value = serde_json::from_slice(body).unwrap_or_default();
     id.is_some_and(|id| read["message"]["call"]["id"] == id)
@@ -131,7 +136,8 @@ fn bytes_of(plan: &SignaturePlan, written: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// True if `signature` is that of `{timestamp}.{body}`. The comparison takes as long for any signature.
+/// True if `signature` is that of `{timestamp}.{body}`. The comparison takes as long for any
+/// signature.
 fn signed(algorithm: SignatureAlgorithm, key: &[u8], timestamp: &str, body: &[u8], signature: &[u8]) -> bool {
     match algorithm {
         SignatureAlgorithm::Sha256 => by::<Sha256>(key, timestamp, body, signature),

@@ -1,4 +1,5 @@
-//! Looks at what calls by Vapi need: a public name that leads here and opens nothing else, and a clock that is right.
+//! Looks at what calls by Vapi need: a public name that leads here and opens nothing else, and a
+//! clock that is right.
 
 use std::collections::BTreeSet;
 

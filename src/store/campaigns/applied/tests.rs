@@ -1,4 +1,5 @@
-//! Tests of `store::campaigns::applied`: what follows from a state and new events is the state that all events make.
+//! Tests of `store::campaigns::applied`: what follows from a state and new events is the state that
+//! all events make.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! The place in a message that a search shows. It is made here and not by Postgres, whose `ts_headline` takes minutes for a message that says one
-//! word ten thousand times.
+//! The place in a message that a search shows. It is made here and not by Postgres, whose
+//! `ts_headline` takes minutes for a message that says one word ten thousand times.
 
 use std::collections::VecDeque;
 
@@ -22,7 +22,8 @@ struct Word {
     asked: u32,
 }
 
-/// The part of a text with the most of the asked words near each other, in pieces. The text is read once.
+/// The part of a text with the most of the asked words near each other, in pieces. The text is read
+/// once.
 pub(super) fn snippet(text: &str, asked: &str) -> Vec<Piece> {
     let lower = asked.to_lowercase();
     let asked: Vec<_> = runs(&lower).map(|(from, to)| &lower[from..to]).take(ASKED).collect();

@@ -19,7 +19,8 @@ pub(super) struct DraftArguments {
     #[serde(deserialize_with = "object_or_text")]
     #[schemars(schema_with = "of_parameters")]
     parameters_schema: Value,
-    /// Optional calls that must succeed before it is kept, with results you are sure of: [{"params": {...}, "expect": result}]
+    /// Optional calls that must succeed before it is kept, with results you are sure of:
+    /// [{"params": {...}, "expect": result}]
     #[serde(default)]
     #[schemars(schema_with = "of_tests")]
     tests: Vec<TestCase>,
@@ -27,7 +28,8 @@ pub(super) struct DraftArguments {
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     language: Option<String>,
-    /// Powers it needs beyond computing, each only as wide as needed; the user approves them. All there are:
+    /// Powers it needs beyond computing, each only as wide as needed; the user approves them. All
+    /// there are:
     #[serde(default)]
     #[schemars(schema_with = "of_grants")]
     grants: Option<Map<String, Value>>,

@@ -1,6 +1,7 @@
-//! One whole campaign in a real Chromium: twelve profiles are searched, read and scored, a message is drafted, approved, typed and sent by a form.
-//! The model goes by what the snapshot shows and by nothing else. Somebody refuses one message, goes away before another, and the process
-//! dies over a third: the site counts exactly what was approved.
+//! One whole campaign in a real Chromium: twelve profiles are searched, read and scored, a message
+//! is drafted, approved, typed and sent by a form. The model goes by what the snapshot shows and by
+//! nothing else. Somebody refuses one message, goes away before another, and the process dies over
+//! a third: the site counts exactly what was approved.
 
 use chrono::TimeDelta;
 use level3::model::{Entry, Request};
@@ -193,7 +194,8 @@ impl Person {
         self.page.as_mut().unwrap().until(|frame| frame["type"] == "error").await;
     }
 
-    /// Looks, and decides what waits, until the campaign waits for nothing but a task that is blocked.
+    /// Looks, and decides what waits, until the campaign waits for nothing but a task that is
+    /// blocked.
     async fn watch(&mut self) {
         for _ in 0..LOOKS {
             self.present().await;

@@ -1,5 +1,5 @@
-//! The site that campaigns visit: a profile with a form, a page full of traps, and a search of twelve people, each with a form. It remembers each
-//! request.
+//! The site that campaigns visit: a profile with a form, a page full of traps, and a search of
+//! twelve people, each with a form. It remembers each request.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

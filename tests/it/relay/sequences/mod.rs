@@ -1,5 +1,6 @@
-//! Random sequences of orders, replies, ticks of the clock, ends of attempts and deaths of the process, against the real store, each compared with the
-//! small reference after every step. `RELAY_SEQUENCES` says how many (30), `RELAY_SEED` (1) with which chance.
+//! Random sequences of orders, replies, ticks of the clock, ends of attempts and deaths of the
+//! process, against the real store, each compared with the small reference after every step.
+//! `RELAY_SEQUENCES` says how many (30), `RELAY_SEED` (1) with which chance.
 
 mod reference;
 mod world;
@@ -71,7 +72,8 @@ fn choose(chance: &mut Chance, model: &Reference, world: &World) -> Move {
     }
 }
 
-/// The word of the reference: each course that a death in the middle may take, the last of them to the end, and what is told then.
+/// The word of the reference: each course that a death in the middle may take, the last of them to
+/// the end, and what is told then.
 fn expected(model: &Reference, step: Move, world: &World) -> (Vec<Reference>, &'static str) {
     let mut after = model.clone();
     let mut courses = vec![model.clone()];

@@ -1,4 +1,5 @@
-//! A small reference of Relay, written from its document and ADR 50 and from nothing in `src`: no database, no events, no queue but a list.
+//! A small reference of Relay, written from its document and ADR 50 and from nothing in `src`: no
+//! database, no events, no queue but a list.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,5 @@
-//! The real store under a sequence: its steps as calls, some of which are dropped in the middle as a dying process drops them.
+//! The real store under a sequence: its steps as calls, some of which are dropped in the middle as
+//! a dying process drops them.
 
 use std::future::Future;
 use std::pin::pin;
@@ -71,7 +72,8 @@ impl World {
         Self { store, database, behind: app.behind().await, channel, now: app.now(), life, born, hands, sending, talks, notes }
     }
 
-    /// The process is gone, with all that it had begun: what it was about to ask of the database is never asked.
+    /// The process is gone, with all that it had begun: what it was about to ask of the database is
+    /// never asked.
     pub async fn gone(&mut self) {
         self.store.close().await;
         self.store = opened(&self.database).await;
@@ -227,13 +229,15 @@ impl World {
         Some("done")
     }
 
-    /// Waits for transactions that are about to end, such as that of a refused order: a claim passes over the turns that they hold.
+    /// Waits for transactions that are about to end, such as that of a refused order: a claim
+    /// passes over the turns that they hold.
     async fn settle(&mut self) {
         let wait = "BEGIN; LOCK TABLE relay_instances, relay_messages, turns IN EXCLUSIVE MODE; COMMIT";
         sqlx::raw_sql(wait).execute(&mut self.behind).await.unwrap();
     }
 
-    /// The content of the database, in the lines of the reference. `settled`: a transaction may be about to end, and is waited for.
+    /// The content of the database, in the lines of the reference. `settled`: a transaction may be
+    /// about to end, and is waited for.
     pub async fn lines(&mut self, settled: bool) -> Vec<String> {
         if settled {
             self.settle().await;
@@ -263,7 +267,8 @@ impl World {
     }
 }
 
-/// The store with a pace that holds nothing back: the order of messages is tried here, not their times.
+/// The store with a pace that holds nothing back: the order of messages is tried here, not their
+/// times.
 async fn opened(database: &Database) -> Store {
     let store = Store::open(database, &SeededRandom::new(7)).await.unwrap();
     let (most, same) = (u32::MAX, "08:00".to_owned().try_into().unwrap());

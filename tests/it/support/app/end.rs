@@ -48,7 +48,8 @@ impl TestApp {
         self.leaves.store(true, Ordering::Relaxed);
     }
 
-    /// The story changes rows behind the server's back, since `_why`: they do not follow from events.
+    /// The story changes rows behind the server's back, since `_why`: they do not follow from
+    /// events.
     pub fn rewrites(&self, _why: &str) {
         self.rewrote.store(true, Ordering::Relaxed);
     }

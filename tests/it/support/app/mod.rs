@@ -33,9 +33,9 @@ use super::{Client, Counted, PATIENCE, Reply, Sent, cluster, in_time, reserved_p
 /// The seed of the server that made the database.
 const FIRST: u64 = 7;
 
-/// A server with a database and a data folder of its own. Dropping it ends the story: then the script
-/// was played to its end, nothing is left over, and all tables follow from events. A story that ends
-/// otherwise says why.
+/// A server with a database and a data folder of its own. Dropping it ends the story: then the
+/// script was played to its end, nothing is left over, and all tables follow from events. A story
+/// that ends otherwise says why.
 pub struct TestApp {
     pub clock: ManualClock,
     pub script: Arc<Script>,

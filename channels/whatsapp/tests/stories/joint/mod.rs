@@ -1,5 +1,6 @@
-//! level3 itself in a story: its real binaries with this program as their channel, the mock server behind it, a scripted model, and a person at a
-//! terminal. `./run.sh test-channels` builds the binaries and names their folder in `LEVEL3_PROGRAMS`.
+//! level3 itself in a story: its real binaries with this program as their channel, the mock server
+//! behind it, a scripted model, and a person at a terminal. `./run.sh test-channels` builds the
+//! binaries and names their folder in `LEVEL3_PROGRAMS`.
 
 mod model;
 mod operator;

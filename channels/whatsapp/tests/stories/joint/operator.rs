@@ -1,4 +1,5 @@
-//! The operator, whole: `level3 operator` at a terminal, a phone that scans what stands there, and orders from another client.
+//! The operator, whole: `level3 operator` at a terminal, a phone that scans what stands there, and
+//! orders from another client.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -42,7 +43,8 @@ impl Drop for Display {
     }
 }
 
-/// The planner takes a picture, lists the scripts, or says what day it is; the governor wants a list of scripts confirmed.
+/// The planner takes a picture, lists the scripts, or says what day it is; the governor wants a
+/// list of scripts confirmed.
 fn decide(messages: &[Value]) -> Value {
     if messages[0]["content"].as_str().is_some_and(|prompt| prompt.starts_with("You review one tool call")) {
         let reaches = if messages.iter().any(|message| message["content"].to_string().contains("list_scripts")) {

@@ -1,5 +1,6 @@
-//! Relay, whole: `relay` sets itself up with this program, writes to a contact who has a real client, follows up when they fall silent, gives up,
-//! and does not know what became of a message if the program dies while it sends it.
+//! Relay, whole: `relay` sets itself up with this program, writes to a contact who has a real
+//! client, follows up when they fall silent, gives up, and does not know what became of a message
+//! if the program dies while it sends it.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

@@ -1,4 +1,5 @@
-//! A person at a terminal: a command runs in a real one, made by `script`; what it prints is read, and a QR code on it is scanned with a camera's eyes.
+//! A person at a terminal: a command runs in a real one, made by `script`; what it prints is read,
+//! and a QR code on it is scanned with a camera's eyes.
 
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};

@@ -1,5 +1,6 @@
-//! The phone on which a pairing code is typed. The device and the phone show each other by keys made for this one time that they have the same code; the
-//! server between them carries their words, and never sees it.
+//! The phone on which a pairing code is typed. The device and the phone show each other by keys
+//! made for this one time that they have the same code; the server between them carries their
+//! words, and never sees it.
 
 use wacore::crypto::hkdf_sha256_into;
 use wacore::libsignal::crypto::aes_256_gcm_decrypt;
@@ -34,13 +35,15 @@ struct Typed {
 }
 
 impl Mock {
-    /// Types a code on the phone of this account, which gives the device this number if the code is the one that it shows.
+    /// Types a code on the phone of this account, which gives the device this number if the code is
+    /// the one that it shows.
     pub async fn types(&self, account: &str, code: &str, device: u16) {
         let code = code.replace('-', "");
         let key = self.state().offers.get(account).expect("a device that shows a code").key.clone();
         let (once, ours) = (KeyPair::generate(&mut rand::rng()), KeyPair::generate(&mut rand::rng()));
         let public = array(once.public_key.public_key_bytes());
-        // A code is slow to try, on purpose, and the server's other connections do not wait for that.
+        // A code is slow to try, on purpose, and the server's other connections do not wait for
+        // that.
         let tried = tokio::task::spawn_blocking(move || {
             let theirs = PairCodeUtils::decrypt_primary_ephemeral_pub(&key, &code).unwrap();
             (theirs, PairCodeUtils::encrypt_ephemeral_pub(&public, &code))
@@ -58,7 +61,8 @@ impl Mock {
         offer.socket.send(notice(said.build())).unwrap();
     }
 
-    /// Lets the code that a device shows for this account be no good any more. `by_hand`: a person has to ask for the next one.
+    /// Lets the code that a device shows for this account be no good any more. `by_hand`: a person
+    /// has to ask for the next one.
     pub fn ends_code(&self, account: &str, by_hand: bool) {
         let state = self.state();
         let offer = state.offers.get(account).expect("a device that shows a code");
@@ -68,7 +72,8 @@ impl Mock {
         offer.socket.send(notice(said.build())).unwrap();
     }
 
-    /// Cuts the connection of the device that shows a code for this account, as a server does that goes down.
+    /// Cuts the connection of the device that shows a code for this account, as a server does that
+    /// goes down.
     pub fn cut_unpaired(&self, account: &str) {
         let state = self.state();
         let offer = state.offers.get(account).expect("a device that shows a code");
@@ -93,7 +98,8 @@ impl Mock {
         let _ = to_client.send(result.children([found]).build());
     }
 
-    /// The phone links the device if it can open what the device says. Otherwise it tells its owner, and the device nothing.
+    /// The phone links the device if it can open what the device says. Otherwise it tells its
+    /// owner, and the device nothing.
     fn finish(&self, account: &str, said: &Node) {
         let mut state = self.state();
         let Some(offer) = state.offers.get_mut(account) else { return };
@@ -110,7 +116,8 @@ impl Mock {
 }
 
 impl Typed {
-    /// The device's identity, and the secret that both have now; nothing if the code was another one.
+    /// The device's identity, and the secret that both have now; nothing if the code was another
+    /// one.
     fn opened(&self, bundle: &[u8]) -> Option<([u8; 32], [u8; 32])> {
         let (salt, rest) = bundle.split_at_checked(32)?;
         let (nonce, sealed) = rest.split_at_checked(12)?;

@@ -1,4 +1,5 @@
-//! The server for files: what is uploaded over HTTP can be downloaded. The program reaches it by HTTP, the contact of a story in memory.
+//! The server for files: what is uploaded over HTTP can be downloaded. The program reaches it by
+//! HTTP, the contact of a story in memory.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

@@ -1,7 +1,8 @@
-//! A WhatsApp Web server for the stories, on loopback: Noise XX and IK as the responder, pairing by a phone that is handed the QR text or on which
-//! the pairing code is typed, login, the queries that a client makes when it starts, prekeys, messages between clients, an offline queue, refusals,
-//! and a server for files. It knows nothing of Signal: it stores bundles and passes envelopes on, as the real one does, and the peer in a story is a
-//! real client too.
+//! A WhatsApp Web server for the stories, on loopback: Noise XX and IK as the responder, pairing by
+//! a phone that is handed the QR text or on which the pairing code is typed, login, the queries
+//! that a client makes when it starts, prekeys, messages between clients, an offline queue,
+//! refusals, and a server for files. It knows nothing of Signal: it stores bundles and passes
+//! envelopes on, as the real one does, and the peer in a story is a real client too.
 
 mod answers;
 mod code;
@@ -56,7 +57,8 @@ struct State {
     failures: HashMap<String, Failure>,
     /// Numbers to whom nothing can be sent, with the code of the refusal.
     refuses: HashMap<String, String>,
-    /// Numbers whose messages are taken and passed on, and never acknowledged; with what would have been said.
+    /// Numbers whose messages are taken and passed on, and never acknowledged; with what would have
+    /// been said.
     silent: HashMap<String, Vec<Node>>,
     /// Numbers whose messages are passed on as if they had been written in this group.
     in_group: HashMap<String, String>,

@@ -1,4 +1,5 @@
-//! The handshake, from the responder's side: XX for a device that is new here, IK for one that knows our key.
+//! The handshake, from the responder's side: XX for a device that is new here, IK for one that
+//! knows our key.
 
 use buffa::{Message as _, MessageField};
 use futures::stream::{SplitSink, SplitStream};
@@ -18,7 +19,8 @@ use super::nodes::array;
 /// The way out for frames.
 pub type Out = SplitSink<WebSocketStream<TcpStream>, Ws>;
 
-/// Frames that come in: three bytes of length, then as many bytes. `WA`, 6, 3 stand before the very first.
+/// Frames that come in: three bytes of length, then as many bytes. `WA`, 6, 3 stand before the very
+/// first.
 pub struct Frames {
     input: SplitStream<WebSocketStream<TcpStream>>,
     buffer: Vec<u8>,
@@ -123,7 +125,8 @@ pub fn sealed(write: &NoiseCipher, counter: &mut u32, node: &Node) -> anyhow::Re
     wacore::framing::encode_frame(&bytes, None)
 }
 
-/// Certificates with empty signatures: the program is built with the feature that does not look at them.
+/// Certificates with empty signatures: the program is built with the feature that does not look at
+/// them.
 pub fn certificates(key: &[u8; 32]) -> Vec<u8> {
     use wa::cert_chain::{NoiseCertificate, noise_certificate::Details};
     let details = |serial, issuer, key: Vec<u8>| {

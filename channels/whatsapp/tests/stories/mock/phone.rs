@@ -1,4 +1,5 @@
-//! The phone that links a device: it signs the device's identity for the account. Here it scans a QR code, in `code` a code is typed on it.
+//! The phone that links a device: it signs the device's identity for the account. Here it scans a
+//! QR code, in `code` a code is typed on it.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;

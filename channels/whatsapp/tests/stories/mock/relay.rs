@@ -1,4 +1,5 @@
-//! Messages between clients: acknowledged or refused, each envelope passed on to its device, and kept until that device acknowledges it.
+//! Messages between clients: acknowledged or refused, each envelope passed on to its device, and
+//! kept until that device acknowledges it.
 
 use wacore_binary::Node;
 use wacore_binary::builder::NodeBuilder;
@@ -39,7 +40,8 @@ impl Mock {
         if let Some(waiting) = self.state().waiting.get_mut(device) {
             waiting.retain(|message| attr(message, "id") != id);
         }
-        // A delivery receipt goes on to the writer. The contact is a client that nobody looks at, and its receipts say so; a phone's do not.
+        // A delivery receipt goes on to the writer. The contact is a client that nobody looks at,
+        // and its receipts say so; a phone's do not.
         let kind = attr(node, "type");
         let delivery = node.tag == "receipt" && (kind.is_empty() || kind == "inactive");
         let Some(to) = jid_of(node, "to").filter(|_| delivery) else { return };
@@ -51,7 +53,8 @@ impl Mock {
         }
     }
 
-    /// Passes each envelope on to the device that it is for. To others, an account's client is its device 0.
+    /// Passes each envelope on to the device that it is for. To others, an account's client is its
+    /// device 0.
     fn relay(&self, from: &str, node: &Node, id: &str) {
         let mut envelopes: Vec<(String, Node)> = Vec::new();
         for to in node.get_optional_child("participants").iter().flat_map(|all| all.get_children_by_tag("to")) {
