@@ -1,5 +1,4 @@
-//! Rebuilds the crate when a migration changes, for they are compiled in, and lets the linker make
-//! the release binary smaller where it can.
+//! Lets the linker make the release binary smaller where it can.
 #![allow(clippy::disallowed_methods, reason = "cargo talks to this program by the environment")]
 
 use std::env::var;
@@ -7,7 +6,6 @@ use std::path::PathBuf;
 use std::process::Command;
 
 fn main() {
-    println!("cargo:rerun-if-changed=migrations");
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=RUSTC_LINKER");
     // Linking takes longer with these; everyday builds do without.

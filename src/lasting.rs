@@ -3,6 +3,8 @@
 
 use std::io::{self, ErrorKind};
 
+use crate::config::ConfigError;
+
 /// A failure that knows whether starting again can help.
 pub trait Lasting {
     /// True when starting again cannot help: a person has to change something first. So it is with
@@ -11,6 +13,8 @@ pub trait Lasting {
         true
     }
 }
+
+impl Lasting for ConfigError {}
 
 /// Of files and processes: what is short now may be there in a moment.
 impl Lasting for io::Error {

@@ -1,35 +1,18 @@
 //! level3: a self-extending agent server. `ARCHITECTURE.md` has the map.
 
+pub use level3_ground::{clock, config, domain, facts, failpoint, governor, memory, telemetry, whole_file, wire};
+pub use level3_hands::{browser, channels, egress, lasting, mcp, model, postgres, sandbox, secrets, store};
+
 pub mod agent;
 pub mod app;
-pub mod browser;
-pub mod channels;
 pub mod cli;
-pub mod clock;
 pub mod coach;
-pub mod config;
-pub mod domain;
-pub mod egress;
 pub mod executor;
 pub mod faces;
-pub mod facts;
-pub mod failpoint;
-pub mod governor;
 pub mod http;
-pub mod lasting;
-pub mod mcp;
-pub mod memory;
-pub mod model;
 pub mod operator;
-pub mod postgres;
 pub mod profiles;
 pub mod program;
 pub mod replay;
 pub mod runner;
-pub mod sandbox;
-pub mod secrets;
-pub mod store;
-pub mod telemetry;
 pub mod tools;
-pub mod whole_file;
-pub mod wire;

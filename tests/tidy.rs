@@ -121,8 +121,17 @@ fn half_of_the_files_are_short_and_nine_of_ten_are_no_burden() {
 }
 
 #[test]
-fn the_root_of_the_library_holds_nothing_but_modules() {
-    check(&project(), |file| file.path == "src/lib.rs", rules::only_modules);
+fn the_root_of_a_crate_holds_nothing_but_modules() {
+    check(&project(), |file| arrows::is_root(&file.path), rules::only_modules);
+}
+
+#[test]
+fn each_crate_holds_its_floors() {
+    let floors = floors();
+    for (root, first, last) in arrows::ROOTS {
+        let own = |file: &Source| file.path == root;
+        check(&project(), own, |file| rules::other_floors(file, |module| floors.floor(module), first..=last));
+    }
 }
 
 #[test]

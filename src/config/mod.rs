@@ -21,7 +21,6 @@ use chrono_tz::Tz;
 use crate::domain::TurnLimits;
 use crate::domain::relay::Pace;
 use crate::domain::todo::zone_named;
-use crate::lasting::Lasting;
 
 pub use browser::BrowserAddress;
 pub use host::HostName;
@@ -164,8 +163,6 @@ pub struct ConfigError {
     value: String,
     problem: String,
 }
-
-impl Lasting for ConfigError {}
 
 impl Config {
     /// Reads the environment and, below it, the file `.env` in the working folder, and the file

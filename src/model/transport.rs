@@ -34,7 +34,7 @@ impl Lasting for SettingError {}
 
 impl SettingError {
     /// The same for the reader of these words.
-    pub(crate) fn named(self, words: FailureWords) -> Self {
+    pub fn named(self, words: FailureWords) -> Self {
         Self(words.named(&self.0))
     }
 }

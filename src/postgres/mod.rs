@@ -219,5 +219,5 @@ impl Database {
 
 /// The changes that bring a database to the form this program needs, in order.
 pub fn migrations() -> sqlx::migrate::Migrator {
-    sqlx::migrate!()
+    sqlx::migrate!("../../migrations")
 }

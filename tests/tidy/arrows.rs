@@ -36,11 +36,23 @@ pub fn count(file: &Source) -> usize {
     arrows(file).len()
 }
 
+/// The roots of the three crates, with the first and the last floor that each holds.
+pub const ROOTS: [(&str, usize, usize); 3] =
+    [("src/ground.rs", 0, 1), ("src/hands.rs", 2, 3), ("src/lib.rs", 4, usize::MAX)];
+
+/// True for the root of a crate, which is no module.
+pub fn is_root(path: &str) -> bool {
+    ROOTS.iter().any(|(root, ..)| *root == path)
+}
+
 /// The module a file is: `src/store/embedded/mod.rs` is `store`, `embedded`. `src/lib.rs` is none.
 pub fn module_path(path: &str) -> Vec<String> {
+    if is_root(path) {
+        return Vec::new();
+    }
     let path = path.trim_start_matches("src/").trim_end_matches(".rs");
     let mut path: Vec<String> = path.split('/').map(String::from).collect();
-    if matches!(path.last().map(String::as_str), Some("mod" | "lib")) {
+    if matches!(path.last().map(String::as_str), Some("mod")) {
         path.pop();
     }
     path

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use proc_macro2::{Delimiter, TokenTree};
 
-use super::arrows::module_path;
+use super::arrows::{ROOTS, module_path};
 use super::files::{Finding, Source};
 use super::tokens;
 
@@ -20,6 +20,7 @@ use super::tokens;
 const DEEPEST: usize = 16;
 
 /// The meaning of a name in a module.
+#[derive(Clone)]
 enum Name {
     Module,
     Item,
@@ -51,13 +52,19 @@ pub struct House<'a> {
 }
 
 impl<'a> House<'a> {
-    /// Reads all modules that `src/lib.rs` leads to.
+    /// Reads all modules that the roots of the three crates lead to. A crate sees those of the ones
+    /// below it under `crate`, so all are one house.
     pub fn read(project: &'a [Source]) -> Self {
         let files: Vec<_> = project.iter().filter(|file| file.path.starts_with("src/") && file.is_rust()).collect();
         let homes = files.iter().map(|file| module_path(&file.path)).collect();
         let mut house = Self { files, homes, modules: BTreeMap::new() };
-        if let Some(root) = house.files.iter().position(|file| file.path == "src/lib.rs") {
+        let mut rooms = BTreeMap::new();
+        for (path, ..) in ROOTS {
+            let Some(root) = house.files.iter().position(|file| file.path == path) else { continue };
             house.read_file(Vec::new(), root);
+            let read = house.modules.get_mut(&Vec::new()).expect("the root was read");
+            rooms.extend(std::mem::take(&mut read.names).into_iter().filter(|(_, name)| matches!(name, Name::Module)));
+            read.names.clone_from(&rooms);
         }
         house
     }

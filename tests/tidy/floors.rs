@@ -68,6 +68,11 @@ impl Floors {
         self.0.contains_key(module)
     }
 
+    /// The number of the module's floor.
+    pub fn floor(&self, module: &str) -> Option<usize> {
+        self.0.get(module).map(|place| place.floor)
+    }
+
     /// Why `from` may not import `to`; `None` when it may.
     pub fn refusal(&self, from: &str, to: &str) -> Option<String> {
         if from == to {

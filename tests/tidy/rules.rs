@@ -1,5 +1,7 @@
 //! The rules that look at one file at a time.
 
+use std::ops::RangeInclusive;
+
 use proc_macro2::TokenTree;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
@@ -33,13 +35,33 @@ pub fn opening(file: &Source) -> Vec<Finding> {
 }
 
 /// Anything but `mod` lines, which could carry names past the floors.
+///
+/// The modules of a crate below are named in one `pub use`.
 pub fn only_modules(file: &Source) -> Vec<Finding> {
-    let other = |item: &syn::Item| !matches!(item, syn::Item::Mod(module) if module.content.is_none());
+    let is_below = |tree: &syn::UseTree| matches!(tree, syn::UseTree::Path(path) if path.ident.to_string().starts_with("level3_"));
+    let other = |item: &syn::Item| match item {
+        syn::Item::Mod(module) => module.content.is_some(),
+        syn::Item::Use(import) => !is_below(&import.tree),
+        _ => true,
+    };
     let items = syn::parse_file(&file.text).unwrap_or_else(|error| panic!("{}: {error}", file.path)).items;
     items
         .iter()
         .filter(|item| other(item))
-        .map(|item| file.finding(item.span().start().line, "only `mod` lines stand here"))
+        .map(|item| file.finding(item.span().start().line, "only `mod` lines and crates below stand here"))
+        .collect()
+}
+
+/// Modules in the root of a crate that stand on other floors than it holds.
+pub fn other_floors(file: &Source, floor: impl Fn(&str) -> Option<usize>, held: RangeInclusive<usize>) -> Vec<Finding> {
+    let items = syn::parse_file(&file.text).unwrap_or_else(|error| panic!("{}: {error}", file.path)).items;
+    let modules = items.iter().filter_map(|item| match item {
+        syn::Item::Mod(module) => Some(module),
+        _ => None,
+    });
+    modules
+        .filter(|module| !floor(&module.ident.to_string()).is_some_and(|floor| held.contains(&floor)))
+        .map(|module| file.finding(module.span().start().line, format!("`{}` stands on another crate's floor", module.ident)))
         .collect()
 }
 

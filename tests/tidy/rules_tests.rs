@@ -30,8 +30,17 @@ fn a_file_without_its_purpose_is_found() {
 
 #[test]
 fn a_root_with_more_than_modules_is_found() {
-    passes(only_modules, "src/lib.rs", &["//! The library.\n/// Time.\npub mod clock;\nmod inner;"]);
+    passes(only_modules, "src/lib.rs", &["//! The library.\n/// Time.\npub mod clock;\nmod inner;", "pub use level3_ground::{clock};\nmod inner;"]);
     finds(only_modules, "src/lib.rs", &["pub use clock::Clock;", "mod a { }", "fn a() {}"]);
+}
+
+#[test]
+fn a_module_in_the_crate_of_other_floors_is_found() {
+    let floor = |module: &str| (module == "clock").then_some(1);
+    let found = |text: &str| other_floors(&Source::sample("src/ground.rs", text), floor, 0..=1).len();
+    assert_eq!(found("pub mod clock;\npub use level3_hands::store;"), 0);
+    assert_eq!(found("pub mod clock;\npub mod unknown;"), 1);
+    assert_eq!(other_floors(&Source::sample("src/hands.rs", "pub mod clock;"), floor, 2..=3).len(), 1);
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub(super) use operations::{Operations, TooManyOperations};
 #[allow(missing_docs)]
 mod bindings {
     wasmtime::component::bindgen!({
-        path: "capabilities/wit",
+        path: "../../capabilities/wit",
         world: "capability",
         imports: {
             default: trappable,
