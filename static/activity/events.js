@@ -8,7 +8,7 @@ import { mainState } from "../core/workspace.js";
 import { button } from "../ui/button.js";
 import { filterBar } from "../ui/filters.js";
 import { emptyState, errorState, waitingFor } from "../ui/states.js";
-import { instanceOf, sentenceOf } from "./sentences.js";
+import { sentenceOf } from "./sentences.js";
 import { said } from "./words.js";
 
 const wholeDay = writer({ dateStyle: "full" });
@@ -115,9 +115,10 @@ function fieldsOf() {
   ];
 }
 
-function eventRow({ at, conversation, turn, said: told, event }, titleOf) {
+function eventRow(listed, titleOf) {
+  const { at, turn, said: told, event } = listed;
   const { said: sentence, text, tone, limit } = sentenceOf(event, told);
-  const foot = h("p", { class: "event-foot" }, wayTo(event, conversation, titleOf));
+  const foot = h("p", { class: "event-foot" }, wayTo(listed, titleOf));
   if (turn) foot.append(" · ", h("a", { href: addressOf("activity", "turn", String(turn)), "aria-label": said.stepsOf(turn) }, said.steps));
   return h(
     "li",
@@ -127,9 +128,8 @@ function eventRow({ at, conversation, turn, said: told, event }, titleOf) {
   );
 }
 
-/** The way to where it happened. A contact is written to at Relay: the inner conversation of the agent is no chat of a person. */
-function wayTo(event, conversation, titleOf) {
-  const instance = instanceOf(event);
+/** The way to where it happened. The conversation of an `instance` of Relay is no chat of a person: its contact is written to there. */
+function wayTo({ conversation, instance }, titleOf) {
   if (instance !== undefined) return h("a", { href: addressOf("relay", String(instance)) }, `${words.places.relay} ${instance}`);
   return h("a", { href: addressOf("chat", String(conversation)), dir: "auto", "data-conversation": String(conversation) }, titleOf(conversation));
 }

@@ -102,13 +102,6 @@ function answered({ model, finish_reason: why, content, last, unproven }) {
   return { said: (why === "tool_calls" ? said.asks : said.wroteOn)(model), text: content };
 }
 
-/** The number of the instance of Relay that an event is about, or `undefined` if it is about none. */
-export function instanceOf({ kind, instance, message }) {
-  if (kind === "instance_made") return instance.id;
-  if (kind === "instance_moved") return instance;
-  return kind === "relay_message_kept" ? message.instance : undefined;
-}
-
 /** The budget that a sentence about a reached limit names last, or `undefined` if it names none. */
 export function limitOf(text) {
   return [...text.matchAll(/`((?:turn|conversation|day|tasks)\.[a-z_]+)`/g)].at(-1)?.[1];

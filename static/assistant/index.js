@@ -6,6 +6,7 @@ import { withWork } from "../core/api-work.js";
 import { CHARACTERS, conversationsOf } from "../core/characters.js";
 import { h } from "../core/dom.js";
 import { styles } from "../core/styles.js";
+import { reasonOf } from "../core/words.js";
 import { mainState, shownState } from "../core/workspace.js";
 import { button, iconButton } from "../ui/button.js";
 import { ask } from "../ui/dialog.js";
@@ -86,7 +87,7 @@ class Talking {
       waits.remove();
       await this.build();
     } catch (error) {
-      if (!signal.aborted) host.replaceChildren(h("div", { class: "sheet" }, errorState(said.opening(error.message), () => this.open())));
+      if (!signal.aborted) host.replaceChildren(h("div", { class: "sheet" }, errorState(said.opening(reasonOf(error)), () => this.open())));
     }
   }
 

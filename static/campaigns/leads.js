@@ -70,10 +70,13 @@ function importer({ api, id, load, announce }) {
 
 /** The text of a file. One that is not UTF-8 is refused: its names would be kept wrongly. */
 async function textOf(file) {
+  const bytes = await file.arrayBuffer().catch(() => {
+    throw new Error(said.noRead);
+  });
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
-  } catch (error) {
-    throw error instanceof TypeError ? new Error(said.noUtf8) : error;
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new Error(said.noUtf8);
   }
 }
 

@@ -4,6 +4,7 @@
 
 import { h } from "../core/dom.js";
 import { settled } from "../core/orders.js";
+import { reasonOf } from "../core/words.js";
 import { button } from "../ui/button.js";
 import { errorState } from "../ui/states.js";
 import { folderOf } from "./figures.js";
@@ -28,7 +29,7 @@ export function bringing({ session, announce, signal }) {
     try {
       outcome = await settled(api, await start(), signal);
     } catch (error) {
-      outcome = { state: "failed", said: error.message };
+      outcome = { state: "failed", said: reasonOf(error) };
     }
     if (signal.aborted || !outcome) return;
     lists.load("capabilities");
@@ -40,13 +41,15 @@ export function bringing({ session, announce, signal }) {
     const chosen = [...file.files];
     file.value = "";
     if (chosen.length === 0) return;
-    const files = await Promise.all(chosen.map(async (each) => ({ name: each.name, text: await each.text() })));
-    await order(files.map(({ name }) => name).join(", "), () => {
+    const text = (each) => each.text().catch(() => {
+      throw new Error("noRead");
+    });
+    await order(chosen.map(({ name }) => name).join(", "), async () => {
       let folder;
       try {
-        folder = folderOf(files);
+        folder = folderOf(await Promise.all(chosen.map(async (each) => ({ name: each.name, text: await text(each) }))));
       } catch (error) {
-        throw new Error(said.importFaults[error.message] ?? error.message);
+        throw new Error(said.importFaults[error.message] ?? reasonOf(error));
       }
       return api.importCapability(folder);
     });

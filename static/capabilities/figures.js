@@ -42,25 +42,6 @@ export function shapeOf({ result = "", columns, total }) {
   return { kind: "json", text: JSON.stringify(value, null, 2) };
 }
 
-/** The beginnings of what a text says to a model alone, behind the fault: see `src/sandbox`. */
-const ADVICE = /(?:\. The parameters schema is: |; (?:look for an endless loop|return less|do less per call)).*$/s;
-
-const forPerson = (text) => text.replace(ADVICE, ".");
-
-/** The fault as a failed call tells it: its message, and the line if one is named. Its advice for a model is left out. */
-export function faultOf(result = "") {
-  let told;
-  try {
-    told = JSON.parse(result);
-  } catch {
-    return { message: forPerson(result) };
-  }
-  if (typeof told === "string") return { message: forPerson(told) };
-  if (!isRecord(told)) return { message: forPerson(result) };
-  const text = (value) => (typeof value === "string" ? forPerson(value) : undefined);
-  return { message: text(told.message) ?? text(told.error) ?? "", line: typeof told.line === "number" ? told.line : undefined };
-}
-
 /** The files of a folder that a person chose (`{ name, text }`), as `POST /api/capabilities/import` takes them; throws a word for what is wrong. */
 export function folderOf(files) {
   const named = Object.fromEntries(files.map(({ name, text }) => [name, text]));

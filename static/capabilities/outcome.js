@@ -6,11 +6,8 @@ import { h } from "../core/dom.js";
 import { codeBlock } from "../ui/code.js";
 import { exactNodes } from "../ui/exact.js";
 import { saidNodes } from "../ui/said.js";
-import { faultOf, shapeOf, tookText } from "./figures.js";
+import { shapeOf, tookText } from "./figures.js";
 import { capabilities as said } from "./words.js";
-
-/** Refusals whose sentence says all there is; the rest of their words is for a model. */
-const LAW = new Set(["forbidden", "denied", "expired", "disabled", "unknown_tool", "gone"]);
 
 /** One line on an outcome as `settled` gives it. An approval that waits has a way to it. */
 export function outcomeLine({ state, said: sentence, conversation, result }) {
@@ -25,7 +22,7 @@ export function outcomeView(outcome) {
   const { state, result } = outcome;
   const parts = [outcomeLine(outcome)];
   if (result && state === "done") parts.push(resultNode(result));
-  else if (result && !LAW.has(result.refusal)) parts.push(faultNode(result.result));
+  else if (result?.fault) parts.push(faultNode(result.fault));
   if (result?.logs?.length > 0) {
     const log = h("pre", { class: "plain", tabindex: "0", dir: "ltr" }, exactNodes(result.logs.join("\n")));
     parts.push(h("details", { class: "call-log", open: state !== "done" }, h("summary", {}, said.log(result.logs.length)), log));
@@ -61,8 +58,7 @@ function rowsNode(table) {
   return host;
 }
 
-function faultNode(result) {
-  const { message, line } = faultOf(result);
+function faultNode({ message, line }) {
   const text = line === undefined ? message : `${message} ${said.line(line)}`;
   return h("div", { class: "fault" }, text ? h("p", { dir: "auto" }, exactNodes(text)) : "");
 }

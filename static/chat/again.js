@@ -4,7 +4,7 @@
 import { addressOf, base64 } from "../core/images.js";
 import { h } from "../core/dom.js";
 import { refusal } from "../core/outbox.js";
-import { words } from "../core/words.js";
+import { reasonOf, words } from "../core/words.js";
 import { ask } from "../ui/dialog.js";
 
 /** The actions that do something again in the conversation that is shown. `go(conversation)` shows another one; `said(text)` says what went wrong. */
@@ -27,7 +27,7 @@ export function createAgain({ session, go, said, fetch = (...all) => globalThis.
     return conversation;
   }
 
-  const told = (doing) => doing.catch((error) => said(error.message));
+  const told = (doing) => doing.catch((error) => said(reasonOf(error)));
 
   return {
     branch: ({ branchAt: seq }) => told(branchAt(seq).then(go)),
@@ -49,7 +49,9 @@ export function createAgain({ session, go, said, fetch = (...all) => globalThis.
 /** A recorded image with its bytes, to be sent again. */
 async function withBytes(image, fetch) {
   if (image.data !== undefined) return image;
-  const response = await fetch(addressOf(image));
+  const response = await fetch(addressOf(image)).catch(() => {
+    throw new Error(words.failed.unreachable);
+  });
   if (!response.ok) throw new Error(words.chat.imageGone);
   return { media_type: image.media_type, size: image.size, data: base64(new Uint8Array(await response.arrayBuffer())) };
 }

@@ -13,7 +13,7 @@ export class AssistantMessage extends HTMLElement {
     if (!this.body) {
       this.className = "row assistant";
       this.dataset.testid = "message-assistant";
-      this.body = h("div", { class: "markdown", dir: "auto" });
+      this.body = h("div", { class: "markdown" });
       this.append(h("span", { class: "visually-hidden" }, `${speaker}: `), this.body);
     }
     this.dataset.final = String(final);

@@ -9,6 +9,12 @@ import { toast } from "../ui/toast.js";
 
 const said = words.conversations;
 
+const pathOf = (id) => `/api/conversations/${encodeURIComponent(id)}`;
+/** Changes `title`, `pinned` or `archived`. */
+const changed = (api, id, changes) => api.ask("PATCH", pathOf(id), changes);
+/** Takes it from the list; without `confirmed` the server only says what that would do, as a refusal. */
+const removed = (api, id, confirmed) => api.ask("DELETE", `${pathOf(id)}${confirmed ? "?confirmed=true" : ""}`);
+
 /** Opens the menu of a conversation at `anchor`. `entry` has `context`, and `reload()` for after a change. */
 export function conversationMenu(anchor, row, { context, reload }) {
   const { id, title, pinned, archived, main } = row;
@@ -16,7 +22,7 @@ export function conversationMenu(anchor, row, { context, reload }) {
   const name = title || said.untitled;
   const change = async (changes) => {
     try {
-      await api.changeConversation(id, changes);
+      await changed(api, id, changes);
     } catch (error) {
       toast(error.message);
     }
@@ -44,7 +50,7 @@ function rename(api, { id, title }, reload) {
     control: field(said.title, text, said.titleHelp).node,
     yes: words.say.save,
     action: async () => {
-      await api.changeConversation(id, { title: text.value.trim() });
+      await changed(api, id, { title: text.value.trim() });
       reload();
     },
   });
@@ -53,7 +59,7 @@ function rename(api, { id, title }, reload) {
 
 /** Has the browser save all of a conversation; the server names the file. */
 function download(id, format) {
-  const link = h("a", { href: `/api/conversations/${encodeURIComponent(id)}/export?format=${format}`, download: "", hidden: true });
+  const link = h("a", { href: `${pathOf(id)}/export?format=${format}`, download: "", hidden: true });
   document.body.append(link);
   link.click();
   link.remove();
@@ -64,7 +70,7 @@ async function remove(context, id, name, reload) {
   const { api, store } = context.session;
   let told = "";
   try {
-    const { said: done } = await api.removeConversation(id, false);
+    const { said: done } = await removed(api, id, false);
     told = done ?? "";
   } catch (error) {
     told = error.message;
@@ -75,7 +81,7 @@ async function remove(context, id, name, reload) {
     yes: said.remove,
     kind: "danger",
     action: async () => {
-      await api.removeConversation(id, true);
+      await removed(api, id, true);
       if (store.getState().shown === id) context.go("chat");
       reload();
     },

@@ -115,7 +115,6 @@ function purify(html, open) {
     code.parentElement.replaceWith(codeBlock(code.textContent.replace(/\n$/, ""), language, { coloured: !open }));
   }
   showFormulas(fragment);
-  for (const part of fragment.querySelectorAll("p, li, h1, h2, h3, h4, h5, h6, td, th, blockquote")) part.dir = "auto";
   return fragment;
 }
 
@@ -155,6 +154,9 @@ export function renderMarkdown(host, text, grows = false) {
     if (old?.raw === raw && old.type === type && old.open === open) return old;
     const node = old?.node ?? document.createElement("div");
     node.className = "block";
+    // A list, a table or a quotation stands as its own text runs, whatever stands around it. A part
+    // with a `dir` of its own would not be looked at for that.
+    node.dir = "auto";
     node.replaceChildren(blockOf(token, open));
     if (node.parentNode !== host) host.append(node);
     return { raw, type, open, node };

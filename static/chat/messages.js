@@ -30,12 +30,7 @@ export class Messages extends HTMLElement {
     this.greeting = h("div", { class: "greeting", hidden: true });
     this.page = h("div", { class: "scroll-page" }, this.earlier, this.greeting, this.list);
     this.scroller = h("div", { class: "scroller", tabindex: "-1" }, this.page);
-    this.newer = h(
-      "button",
-      { type: "button", class: "newer", hidden: true, onclick: () => this.toEnd() },
-      icon(DOWN_ICON),
-      h("span", {}, words.talk.newer),
-    );
+    this.newer = h("button", { type: "button", class: "newer", hidden: true, onclick: () => this.toEnd() }, icon(DOWN_ICON), h("span", {}, words.talk.newer));
     this.append(this.scroller, this.newer);
     this.sticks = true;
     this.view = new RowWindow();
@@ -62,8 +57,7 @@ export class Messages extends HTMLElement {
     const isOther = this.view.change(rows, this.sticks);
     this.show();
     const fresh = this.freshApproval();
-    // A question is read from its beginning.
-    if (this.sticks && fresh && fresh.offsetHeight > this.scroller.clientHeight - TOP_MARGIN_PX) this.toRow(fresh);
+    if (this.sticks && fresh && this.isAbove(fresh, before.length > 0 ? fresh : this.page)) this.toKey(fresh.shownRow.key);
     if (!this.sticks && before.at(-1)?.key !== rows.at(-1)?.key) this.newer.hidden = false;
     if (isOther) this.grow();
   }
@@ -147,6 +141,12 @@ export class Messages extends HTMLElement {
     const fresh = this.waits.find((key) => !this.knownApprovals?.includes(key));
     this.knownApprovals = this.waits;
     return this.list.keyedNodes.get(fresh);
+  }
+
+  /** True if a question is read from its beginning: it is too tall for the end, or stands above the `end` that a person comes to. */
+  isAbove(fresh, end) {
+    const { clientHeight } = this.scroller;
+    return clientHeight > 0 && end.getBoundingClientRect().bottom - fresh.getBoundingClientRect().top > clientHeight - TOP_MARGIN_PX;
   }
 
   /** Goes to the first approval that waits. */

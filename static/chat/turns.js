@@ -54,10 +54,10 @@ function newRows(turn, turnId, entries, retried) {
   const written = new Set(entries.map(({ row }) => row).filter(isWritten).map(({ args }) => args.name));
   const rows = [];
   let steps;
-  const given = turn?.origin === "command" ? entries.map(({ row }) => row.outcome?.result).filter(Boolean) : [];
+  const given = turn?.origin === "command" ? entries.flatMap(({ row }) => [row.outcome?.result, row.outcome?.said]) : [];
   entries.forEach(({ row }, index) => {
-    // The last words of an order are what a model reads of its call; a person has the step, which
-    // says it in words.
+    // The last words of an order are those of its step; those of old ones are what a model reads of
+    // the call.
     if (row.kind === "assistant" && given.includes(row.content)) return;
     // A capability that this turn wrote is told of by its step.
     if (row.kind === "capability" && row.enabled && written.has(row.name)) return;

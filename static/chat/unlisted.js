@@ -1,19 +1,14 @@
 // Conversations that the list does not hold at first: those that were put away, and older ones.
 // `list` is the element of `conversations.js`.
 
-/** What the list would have of `conversation`, looked for page by page; empty if it is in none. */
-export async function find(api, conversation) {
-  for (const archived of [true, false]) {
-    let after;
-    do {
-      const { conversations, next } = await api.conversations({ archived, after });
-      const found = conversations.find(({ id }) => id === conversation);
-      if (found) return found;
-      after = next;
-    } while (after);
-  }
-  return {};
+/** The page of conversations behind the place `after`; with `archived`, of those put away. */
+function page({ context: { session } }, { archived, after }) {
+  const query = new URLSearchParams({ ...(archived && { archived: "true" }), ...(after && { after }) });
+  return session.api.ask("GET", `/api/conversations?${query}`);
 }
+
+/** What a list has of `conversation`, also of one that was put away; rejects if none has it. */
+export const find = (api, conversation) => api.ask("GET", `/api/conversations/${encodeURIComponent(conversation)}`);
 
 /** Shows those that were put away in place of the others, or the others again. */
 export async function showArchived(list) {
@@ -26,7 +21,7 @@ export async function showArchived(list) {
 /** Those of the first page, or behind `known` of the next one. If they cannot be had, those that were known stay, and it says why. */
 export async function loadArchived(list, known) {
   try {
-    const { conversations, next } = await list.context.session.api.conversations({ archived: true, after: known?.next });
+    const { conversations, next } = await page(list, { archived: true, after: known?.next });
     list.away = { conversations: [...(known?.conversations ?? []), ...conversations], next };
   } catch ({ message }) {
     list.away = { conversations: [], ...list.away, error: message };
@@ -38,7 +33,7 @@ export async function loadArchived(list, known) {
 export async function showMore(list) {
   if (list.away) return loadArchived(list, list.away);
   try {
-    const { conversations, next } = await list.context.session.api.conversations({ after: list.behind });
+    const { conversations, next } = await page(list, { after: list.behind });
     list.more = [...list.more, ...conversations];
     list.behind = next ?? "";
     list.show();

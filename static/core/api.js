@@ -38,16 +38,18 @@ export function createApi(fetch = (...all) => globalThis.fetch(...all)) {
       throw new Error(words.failed.unreachable);
     }
     hearTime(response.headers?.get("date"));
-    const answer = await response.json().catch(() => undefined);
+    // An answer may be empty; a line that breaks within one is a failure of its own.
+    const answer = await response.json().catch(({ name }) => {
+      if (name !== "SyntaxError") throw new Error(words.failed.unreachable);
+    });
     if (response.ok) return answer;
     const said = typeof answer?.error === "string" && answer.error !== "" ? answer.error : undefined;
     const refusal = new Error(said ?? words.failed.refused(response.status));
     throw Object.assign(refusal, { status: response.status, grants: arrayIn(answer, "grants_in_words") });
   }
   const conversation = (id) => `/api/conversations/${encodeURIComponent(id)}`;
-  const capability = (name) => `/api/capabilities/${encodeURIComponent(name)}`;
   return {
-    /** Asks for what places load by themselves: `api-work.js`, `api-site.js` and `api-todo.js`. */
+    /** Asks for what is loaded when it is needed: `api-work.js` and its like, and a part of Chat. */
     ask,
     /** How far a turn is; answers when it is over or waits for a person, or after a while. */
     turn: (turn) => ask("GET", `/api/turns/${encodeURIComponent(turn)}?wait=true`),
@@ -57,23 +59,12 @@ export function createApi(fetch = (...all) => globalThis.fetch(...all)) {
     list: async (kind) => LISTS[kind].read(await ask("GET", LISTS[kind].path)),
     /** The page of frames before `before`, by default the newest, and where the one before it ends; of `limit` frames, by default 200. */
     frames: (id, before, limit) => ask("GET", `${conversation(id)}/frames${before === undefined ? "" : `?before=${before}`}${limit === undefined ? "" : `&limit=${limit}`}`),
-    /** The page of conversations after `after`; with `archived`, of those put away. */
-    conversations: ({ after, archived } = {}) => {
-      const query = new URLSearchParams({ ...(archived && { archived: "true" }), ...(after && { after }) });
-      return ask("GET", `/api/conversations?${query}`);
-    },
     /** Makes a conversation; with `from` (`{ conversation, seq }`) one that goes on from that place of another. */
     newConversation: (from) => ask("POST", "/api/conversations", from ? { from } : {}),
-    /** Changes `title`, `pinned` or `archived`. */
-    changeConversation: (id, changes) => ask("PATCH", conversation(id), changes),
-    /** Takes a conversation from the list; without `confirmed` it only says what that would do, as a refusal. */
-    removeConversation: (id, confirmed) => ask("DELETE", `${conversation(id)}${confirmed ? "?confirmed=true" : ""}`),
     /** Messages and titles with these words. */
     search: (text) => ask("GET", `/api/search?${new URLSearchParams({ q: text })}`),
-    /** One capability whole, with its source. */
-    capability: (name) => ask("GET", capability(name)),
     /** Makes a capability callable, or not callable any more. */
-    enable: (name, enabled) => ask("POST", `${capability(name)}/${enabled ? "enable" : "disable"}`, {}),
+    enable: (name, enabled) => ask("POST", `/api/capabilities/${encodeURIComponent(name)}/${enabled ? "enable" : "disable"}`, {}),
     /** Puts back what a call deleted or overwrote. */
     undo: (call) => ask("POST", `/api/calls/${encodeURIComponent(call)}/undo`, {}),
     /** Sets a secret. The value goes to the server and stays nowhere here. */

@@ -19,6 +19,9 @@ export const locale = globalThis.navigator?.languages?.find((each) => each.split
 /** The words by name: texts, or functions that make one. */
 export const words = over(en, (await LANGUAGES[language].load()).default);
 
+/** The reason of a failure for a person. Errors of the page and refusals of the server say it themselves; the browser's, and faults of the page, are in words for a developer. */
+export const reasonOf = ({ constructor, message }) => (constructor === Error ? message : words.failed.here);
+
 /** The words of a part that loads them when it is opened: those of `words/en-NAME.js`, and over them those of the language. */
 export async function wordsOf(name) {
   const { default: base } = await import(`../words/en-${name}.js`);

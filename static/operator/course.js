@@ -26,8 +26,8 @@ const READ = {
   turn_queued: ({ origin, content }, { course }) => origin === "message" && content && course.orders.push(content),
   turn_resumed: ({ content }, { course }) => content && course.orders.push(content),
   turn_steered: ({ content }, { course }) => course.orders.push(content),
-  step_answered: ({ step, content, last }, { course, said }) => {
-    if (last) course.answer = content;
+  step_answered: ({ step, content, last, note }, { course, said }) => {
+    if (last) course.answer = note ? `${content}\n\n${note}` : content;
     // The reasoning belongs to the actions that the answer asked for.
     else said.set(step, content);
   },

@@ -7,7 +7,7 @@ import { withTodo } from "../core/api-todo.js";
 import { CHARACTERS } from "../core/characters.js";
 import { h } from "../core/dom.js";
 import { styles } from "../core/styles.js";
-import { words } from "../core/words.js";
+import { reasonOf, words } from "../core/words.js";
 import { mainState } from "../core/workspace.js";
 import { emptyState, errorState } from "../ui/states.js";
 import { budgetSection } from "./budgets.js";
@@ -81,7 +81,7 @@ function part(id, make, context) {
     return { node, heading, goTo };
   } catch (error) {
     console.error("a part of the settings could not be made", error);
-    node.append(errorState(error.message));
+    node.append(errorState(reasonOf(error)));
     return { node, heading };
   }
 }

@@ -3,7 +3,7 @@
 
 import { addressOf, parseAddress } from "../core/address.js";
 import { h } from "../core/dom.js";
-import { words } from "../core/words.js";
+import { reasonOf, words } from "../core/words.js";
 import { button } from "../ui/button.js";
 import { emptyState, errorState, skeleton } from "../ui/states.js";
 
@@ -79,7 +79,7 @@ export function createRouter({ places, host, context, arrived, instead = () => u
       await module.show?.(parseAddress(location.hash).parts);
     } catch (error) {
       console.error("a place could not be opened", error);
-      node.replaceChildren(h("div", { class: "sheet" }, errorState(`${words.places.broken}. ${error.message}`, again)));
+      node.replaceChildren(h("div", { class: "sheet" }, errorState(`${words.places.broken}. ${reasonOf(error)}`, again)));
     }
   }
 

@@ -22,7 +22,7 @@ import { isOver } from "./grouping.js";
 import { heartbeatSection } from "./heartbeat.js";
 import { listenForKeys } from "./keys.js";
 import { listPane } from "./list.js";
-import { createOrders, isAsked } from "./orders.js";
+import { createOrders, isAsked, queuedOrders } from "./orders.js";
 import "./task.js";
 import { weekPane } from "./week-pane.js";
 import { tasks as said } from "./words.js";
@@ -64,7 +64,7 @@ export async function mount(host, { session: given, storage, go, announce }) {
     if (signal.aborted) return;
     const workspace = store.getState();
     const { entries, error } = mainState(workspace).lists.tasks ?? {};
-    const shown = orders.over(taskLists(together(workspace)), isAsked(workspace) ? "behind" : "sent");
+    const shown = orders.over(taskLists(together(workspace)), isAsked(workspace) ? "behind" : "sent", queuedOrders(workspace));
     const count = shown.open.length + shown.closed.length;
     const focus = focused(box);
     for (const [name, pane] of Object.entries(panes)) {
@@ -180,7 +180,7 @@ export async function mount(host, { session: given, storage, go, announce }) {
     for (const task of tasksIn(box)) task.refresh();
   };
   const timers = [setInterval(tickAll, REFRESH_MS), setInterval(ask, ASK_MS)];
-  const parts = (workspace) => [isAsked(workspace), ...[...workspace.states.values()].flatMap(({ tasks, lists: { tasks: listed } }) => [tasks, listed])];
+  const parts = (workspace) => [isAsked(workspace), queuedOrders(workspace).map(({ turn }) => turn).join(), ...[...workspace.states.values()].flatMap(({ tasks, lists: { tasks: listed } }) => [tasks, listed])];
   let seen;
   store.subscribe(
     onChange(parts, (workspace) => {

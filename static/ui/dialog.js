@@ -1,7 +1,7 @@
 // A dialog over the page. Escape closes it, and the focus goes back to where it was.
 
 import { h } from "../core/dom.js";
-import { words } from "../core/words.js";
+import { reasonOf, words } from "../core/words.js";
 import { button } from "./button.js";
 
 /** Opens a dialog with `children`; returns the element. It leaves the page when it is closed. */
@@ -26,7 +26,7 @@ export function ask({ title, text, control, yes, kind = "primary", action }) {
       dialog.close();
     } catch (error) {
       problem.hidden = false;
-      problem.textContent = error.message;
+      problem.textContent = reasonOf(error);
     }
   };
   const no = button(words.say.cancel, () => dialog.close());

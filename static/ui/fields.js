@@ -2,7 +2,7 @@
 // list.
 
 import { h } from "../core/dom.js";
-import { words, wordsOf } from "../core/words.js";
+import { reasonOf, words, wordsOf } from "../core/words.js";
 import { button, iconButton } from "./button.js";
 import { input, select, toggle } from "./forms.js";
 import { fieldsOf, rawOf, readAll } from "./schema.js";
@@ -30,7 +30,7 @@ export function schemaForm(schema, { submit, label }) {
     try {
       await submit(value);
     } catch (error) {
-      say(error.message);
+      say(reasonOf(error));
     }
   };
   const go = button(label, send, { kind: "primary", type: "submit", "data-testid": "schema-submit" });

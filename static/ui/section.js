@@ -1,6 +1,7 @@
 // A fault where a person acts: a line that says it, and a button that fills the line.
 
 import { h } from "../core/dom.js";
+import { reasonOf } from "../core/words.js";
 
 /** A paragraph for what went wrong, empty and hidden until `say` fills it. */
 export function problemLine() {
@@ -23,7 +24,7 @@ export function actionButton(text, className, say, action) {
     try {
       await action();
     } catch (error) {
-      say(error.message);
+      say(reasonOf(error));
     }
     button.ariaDisabled = null;
   });

@@ -1,6 +1,7 @@
 // Ears of one's own: the microphone, cut into utterances by their level, which a speech server
 // turns into words.
 
+import { reasonOf } from "../core/words.js";
 import { createUtterances } from "./levels.js";
 import { openMicrophone, RATE } from "./microphone.js";
 import { wavOf } from "./wav.js";
@@ -43,7 +44,7 @@ export function createListener({ transcribe, isSpeaking, onStart, onTranscript, 
       const asked = transcribe(wavOf(frames, RATE));
       words = words.then(() => asked).then(
         ({ text }) => own === run && text !== "" && onTranscript({ text, isFinal: true, isOver }),
-        (error) => own === run && onError("server", error.message),
+        (error) => own === run && onError("server", reasonOf(error)),
       ).then(() => own === run && opens(-1));
     },
   });

@@ -1,6 +1,8 @@
 // A mouth of one's own: a speech server says each sentence, and the page plays it while the next
 // one is on its way.
 
+import { reasonOf } from "../core/words.js";
+
 const readingTime = (text) => 600 + text.length * 40;
 
 /** The sound of sentences, by the Web Audio of this browser: `decode(bytes)`, `play(sound, onEnd)`, which gives a way to stop it, and `close()`. */
@@ -50,7 +52,7 @@ export function createPlayer({ speech, onSay, onQuiet, onError, output = createS
   function failed(error) {
     if (isTold) return;
     isTold = true;
-    onError(error.message);
+    onError(reasonOf(error));
   }
 
   async function next() {

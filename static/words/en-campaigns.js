@@ -74,6 +74,7 @@ export const campaigns = {
   importLeads: "Import a CSV file",
   importHelp: "UTF-8, with a first line that names full_name and profile_url; other columns become attributes. All rows are taken or none; a profile that is there already is updated, and keeps the attributes that the file has no column for.",
   noUtf8: "This file is not UTF-8. Save it as CSV UTF-8, and choose it again.",
+  noRead: "This file could not be read. Choose it again.",
   statusOf: (name) => `Status of ${name}`,
   leadStates: { new: "New", qualified: "Qualified", contacted: "Contacted", replied: "Replied", won: "Won", rejected: "Rejected" },
   leadCount: (state, count) => `${state}: ${count}`,

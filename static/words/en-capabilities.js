@@ -21,6 +21,7 @@ export const capabilities = {
   importFaults: {
     noFolder: "Choose a file that Export wrote, or capability.json together with its source.",
     noJson: "The file is not JSON; nothing was imported.",
+    noRead: "The file could not be read; nothing was imported.",
   },
   bringing: (name) => `${name} is checked…`,
   shipped: "Comes with level3",

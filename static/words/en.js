@@ -99,6 +99,7 @@ export default {
   },
   failed: {
     unreachable: "The server cannot be reached.",
+    here: "This did not work. Load the page again.",
     refused: (status) => `The server refused this (${status}).`,
     tooLong: "The server found this message too long. Send it in parts.",
     row: "This cannot be shown as it is meant to be. As text it is:",

@@ -74,6 +74,7 @@ export const campaigns = {
   importLeads: "Importar um arquivo CSV",
   importHelp: "UTF-8, com uma primeira linha que nomeia full_name e profile_url; as outras colunas viram atributos. Todas as linhas entram ou nenhuma; um perfil que já está lá é atualizado e mantém os atributos para os quais o arquivo não tem coluna.",
   noUtf8: "Este arquivo não é UTF-8. Salve-o como CSV UTF-8 e escolha-o de novo.",
+  noRead: "Este arquivo não pôde ser lido. Escolha-o de novo.",
   statusOf: (name) => `Estado de ${name}`,
   leadStates: { new: "Novo", qualified: "Qualificado", contacted: "Contatado", replied: "Respondeu", won: "Ganho", rejected: "Rejeitado" },
   leadCount: (state, count) => `${state}: ${count}`,

@@ -21,6 +21,7 @@ export const capabilities = {
   importFaults: {
     noFolder: "Escolha um arquivo de Exportar, ou capability.json junto com o seu código.",
     noJson: "O arquivo não é JSON; nada foi importado.",
+    noRead: "O arquivo não pôde ser lido; nada foi importado.",
   },
   bringing: (name) => `${name} é verificada…`,
   shipped: "Vem com o level3",

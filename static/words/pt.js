@@ -97,6 +97,7 @@ export default {
   },
   failed: {
     unreachable: "O servidor não responde.",
+    here: "Isto não funcionou. Carregue a página de novo.",
     refused: (status) => `O servidor recusou isto (${status}).`,
     tooLong: "O servidor achou esta mensagem longa demais. Envie-a em partes.",
     row: "Isto não pode ser mostrado como devia. Como texto é:",

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { instanceOf, limitOf, sentenceOf } = await load("activity/sentences.js");
+const { limitOf, sentenceOf } = await load("activity/sentences.js");
 const { replayed } = await load("activity/replayed.js");
 const { queryOf } = await load("activity/events.js");
 const { dayLimits } = await load("activity/usage.js");
@@ -50,12 +50,6 @@ test("a_limit_that_ended_a_turn_names_the_budget_to_change", () => {
   assert.deepEqual([said, limit, tone], [en.said.limit, "day.input_tokens", "waits"]);
   assert.equal(limitOf("nothing of it"), undefined);
   assert.equal(limitOf("the budget `elsewhere.steps`"), undefined);
-});
-
-test("an_event_of_relay_leads_to_its_instance_and_to_no_chat", () => {
-  const events = [{ kind: "instance_made", instance: { id: 7 } }, { kind: "instance_moved", instance: 7 }, { kind: "relay_message_kept", message: { id: 9, instance: 7 } }];
-  assert.deepEqual(events.map(instanceOf), [7, 7, 7]);
-  assert.equal(instanceOf({ kind: "turn_queued", turn: 1 }), undefined);
 });
 
 test("a_turn_stands_after_each_event_as_it_stood_then_forwards_and_backwards", () => {

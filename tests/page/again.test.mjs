@@ -9,7 +9,7 @@ const { createAgain } = await load("chat/again.js");
 const { default: en } = await load("words/en.js");
 
 /** A page that writes down what it was asked, in order; `refuse` is what the server says instead. */
-function page({ refuse, status = 200 } = {}) {
+function page({ refuse, status = 200, broken } = {}) {
   const told = [];
   const api = {
     async newConversation(from) {
@@ -25,7 +25,11 @@ function page({ refuse, status = 200 } = {}) {
     send: (message) => told.push(["send", message]),
     store: { getState: () => ({ shown: 4 }) },
   };
-  const fetch = async () => ({ ok: status === 200, arrayBuffer: async () => new Uint8Array([104, 105]).buffer });
+  const fetch = async () => {
+    if (broken === "line") throw new TypeError("Failed to fetch");
+    const arrayBuffer = broken ? () => Promise.reject(broken) : async () => new Uint8Array([104, 105]).buffer;
+    return { ok: status === 200, arrayBuffer };
+  };
   const again = createAgain({ session, go: (conversation) => told.push(["go", conversation]), said: (text) => told.push(["said", text]), fetch });
   return { told, again };
 }
@@ -57,4 +61,10 @@ test("what_cannot_be_done_again_is_said_and_leaves_nothing_half_made", async () 
   const gone = page({ status: 404 });
   await gone.again.retry({ retryAt: 12, said: "What is this?", images: [{ media_type: "image/png", size: 2, sha256: "ab" }] });
   assert.deepEqual(gone.told, [["said", en.chat.imageGone]]);
+  // A person is not told in the words of a browser.
+  for (const [broken, words] of [["line", en.failed.unreachable], [new DOMException("The operation failed", "NotReadableError"), en.failed.here]]) {
+    const cut = page({ broken });
+    await cut.again.retry({ retryAt: 12, said: "What is this?", images: [{ media_type: "image/png", size: 2, sha256: "ab" }] });
+    assert.deepEqual(cut.told, [["said", words]]);
+  }
 });

@@ -6,6 +6,7 @@ import { load } from "./load.mjs";
 
 const { createApi } = await load("core/api.js");
 const { createLists } = await load("core/lists.js");
+const { reasonOf, words } = await load("core/words.js");
 
 function setUp(answers) {
   const asked = [];
@@ -48,7 +49,7 @@ test("changes_go_to_the_thing_by_its_name_and_an_empty_answer_is_enough", async 
     "DELETE /api/secrets/API_KEY": [204, undefined],
     "POST /api/capabilities/weather/disable": [200, { name: "weather" }],
     "POST /api/capabilities/weather/enable": [200, { name: "weather" }],
-    "GET /api/capabilities/a%2Fb": [200, { source: "x" }],
+    "POST /api/capabilities/a%2Fb/enable": [200, { name: "a/b" }],
     "POST /api/calls/12/undo": [200, { call: 12, rows: 2 }],
   });
   assert.deepEqual(await api.undo(12), { call: 12, rows: 2 });
@@ -57,7 +58,7 @@ test("changes_go_to_the_thing_by_its_name_and_an_empty_answer_is_enough", async 
   await api.removeSecret("API_KEY");
   await api.enable("weather", false);
   await api.enable("weather", true);
-  assert.deepEqual(await api.capability("a/b"), { source: "x" });
+  assert.deepEqual(await api.enable("a/b", true), { name: "a/b" });
   assert.deepEqual(asked[0], ["PUT", "/api/secrets/API_KEY", '{"value":"sesame"}']);
   assert.equal(asked[1][2], undefined);
 });
@@ -71,6 +72,14 @@ test("a_refusal_is_said_in_the_servers_sentence_and_otherwise_in_one_of_the_page
   await assert.rejects(api.list("usage"), { message: "The server refused this (502)." });
   const down = createApi(() => Promise.reject(new TypeError("Failed to fetch")));
   await assert.rejects(down.list("usage"), { message: "The server cannot be reached." });
+  const cut = createApi(async () => ({ ok: true, status: 200, json: () => Promise.reject(new TypeError("network error")) }));
+  await assert.rejects(cut.list("usage"), { message: "The server cannot be reached." });
+});
+
+test("a_failure_of_the_browser_is_told_in_words_of_the_page", () => {
+  assert.equal(reasonOf(Object.assign(new Error("A name is made of capital letters."), { status: 400 })), "A name is made of capital letters.");
+  const others = [new TypeError("Failed to fetch dynamically imported module: http://localhost/s/x/tasks/index.js"), new DOMException("Unable to decode audio data", "EncodingError"), new SyntaxError("x")];
+  for (const error of others) assert.equal(reasonOf(error), words.failed.here);
 });
 
 function lists({ open = [] } = {}) {

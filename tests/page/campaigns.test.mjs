@@ -370,6 +370,10 @@ test("leads_are_imported_whole_or_refused_by_line_and_get_a_status", { skip }, (
     assert.deepEqual(await browser.js(`return [...document.querySelectorAll("[data-testid=campaigns-bad] li")].map((node) => node.textContent.slice(0, 7))`), ["line 2:", "line 5:"]);
     await chooseFile("[data-testid=campaigns-file]", "latin.csv", Buffer.from("full_name,profile_url\nAndr\u00e9,https://example.com/a", "latin1"));
     await see(".campaigns-import .problem", "This file is not UTF-8.");
+    await browser.js(`File.prototype.arrayBuffer = () => Promise.reject(new DOMException("A requested file could not be read.", "NotReadableError"))`);
+    await chooseFile("[data-testid=campaigns-file]", "gone.csv", Buffer.from("full_name"));
+    await see(".campaigns-import .problem", "gone.csv: This file could not be read. Choose it again.");
+    await browser.js(`delete File.prototype.arrayBuffer`);
     await chooseFile("[data-testid=campaigns-file]", "people.csv", Buffer.from("full_name,profile_url\nGrace Hopper,https://example.com/grace"));
     await see("[data-testid=campaigns-imported]", "people.csv: 1 leads are new");
     await see("[data-lead='3']", "Grace Hopper");

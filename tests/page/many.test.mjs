@@ -208,7 +208,7 @@ test("the_key_for_the_message_before_reaches_rows_that_were_not_made", options, 
   assert.deepEqual(seen.slice(1), seen.slice(0, -1).map((turn) => (turn > 2000 ? (turn === 2001 ? TURNS : turn - 1) : turn - 1)));
 });
 
-test("an_approval_that_waits_far_above_is_there", options, async () => {
+test("a_conversation_opens_at_an_approval_that_waits_far_above_its_end_and_leads_back_there", options, async () => {
   const asked = { tool: "execute_sql", arguments: { query: "DELETE FROM books" }, what: ["Deletes all rows of `books`."], why: "It deletes rows.", can_always: false };
   server.record({ type: "turn", turn: 3001, state: "queued", origin: "message", content: "Message 3001." });
   server.record({ type: "turn", turn: 3001, state: "running" });
@@ -217,8 +217,18 @@ test("an_approval_that_waits_far_above_is_there", options, async () => {
   for (let turn = 3002; turn < 3200; turn += 1) server.record({ type: "turn", turn, state: "queued", origin: "message", content: `Message ${turn}.` });
   await browser.go("about:blank");
   await browser.go(`${server.address}#chat`);
+  const isInSight = `const box = document.querySelector("l3-approval[data-state=pending] h2")?.getBoundingClientRect(); return Boolean(box && box.top > 0 && box.bottom < innerHeight)`;
+  await browser.waitFor(isInSight);
+  await calm();
+  assert.ok(await browser.js(isInSight), "rows that are made around it do not push it away");
+  assert.ok(await browser.js(`return document.querySelector("l3-messages:not([hidden]) .newer").checkVisibility()`), "there is a way to the end");
+  // From then on the place is the person's: more that comes moves nobody who went to the end.
+  await browser.js(`document.querySelector("l3-messages:not([hidden]) .newer").click()`);
   await says("Message 3199.");
-  await browser.waitFor(`return document.querySelector("l3-approval[data-state=pending] h2") !== null`);
+  server.record({ type: "turn", turn: 3200, state: "queued", origin: "message", content: "Message 3200." });
+  await says("Message 3200.");
+  await calm();
+  assert.ok(await atEnd());
   await browser.js(`dispatchEvent(new CustomEvent("see-approval"))`);
-  await browser.waitFor(`const box = document.querySelector("l3-approval[data-state=pending] h2")?.getBoundingClientRect(); return box && box.top > 0 && box.bottom < innerHeight`);
+  await browser.waitFor(isInSight);
 });

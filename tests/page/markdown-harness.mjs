@@ -97,9 +97,26 @@ const PLAIN = [
     (host) => host.textContent.includes("☑ done") && host.textContent.includes("☐ open"),
   ],
   [
-    "right_to_left_text_finds_its_direction",
-    "שלום\n\nhello",
-    (host) => [...host.querySelectorAll("p")].every((p) => p.dir === "auto"),
+    "each_block_a_list_and_a_table_too_runs_as_its_own_text",
+    "שלום\n\nhello\n\n- אחת\n\n  עוד\n- two\n\n| שם | n |\n|---|---|\n| a | 1 |\n\n> ציטוט\n\n1. one\n2. שתיים\n\n```js\nconst a = 1;\n```",
+    (host) => {
+      const parts = [...host.querySelectorAll(".block > :is(p, ul, ol, blockquote), table, pre")];
+      const told = parts.map((part) => `${part.localName} ${getComputedStyle(part).direction}`);
+      return told.join() === "p rtl,p ltr,ul rtl,table rtl,blockquote rtl,ol ltr,pre ltr" && host.querySelector("[style]") === null;
+    },
+  ],
+  [
+    "a_line_of_a_list_that_runs_the_other_way_begins_at_its_own_side",
+    "1. one\n2. שתיים",
+    (host) => {
+      const middles = [...host.querySelectorAll("li")].map((item) => {
+        const range = document.createRange();
+        range.selectNodeContents(item);
+        const [text, box] = [range.getBoundingClientRect(), item.getBoundingClientRect()];
+        return Math.sign((text.left + text.right) / 2 - (box.left + box.right) / 2);
+      });
+      return middles.join() === "-1,1";
+    },
   ],
   ["a_single_line_break_is_kept", "a\nb", (host) => host.querySelector("br")],
   [

@@ -57,6 +57,12 @@ test("the_course_of_a_task_is_its_actions_with_verdicts_and_outcomes", () => {
   assert.deepEqual([answer, end.state, media], ["Sent.", "completed", ["5a".repeat(32), "6b".repeat(32)]]);
 });
 
+test("behind_the_answer_stands_the_note_of_the_controller", () => {
+  const answered = { kind: "step_answered", step: 1, content: "I cannot.", last: true };
+  assert.equal(courseOf([{ ...answered, note: "No action was taken." }]).answer, "I cannot.\n\nNo action was taken.");
+  assert.equal(courseOf([answered]).answer, "I cannot.");
+});
+
 test("a_course_that_is_cut_off_or_junk_is_shown_as_far_as_it_goes", () => {
   assert.deepEqual(courseOf([]).steps, []);
   const events = courseEvents(at);

@@ -6,7 +6,7 @@ import { load } from "./load.mjs";
 
 const { fieldsOf, rawOf, readAll, readField } = await load("ui/schema.js");
 const { fields: words } = await load("words/en-capabilities.js");
-const { faultOf, folderOf, linePoints, shapeOf, tookText } = await load("capabilities/figures.js");
+const { folderOf, linePoints, shapeOf, tookText } = await load("capabilities/figures.js");
 
 const one = (schema, required = true) => fieldsOf({ type: "object", properties: { x: schema }, required: required ? ["x"] : [] })[0];
 const read = (schema, raw, required) => readField(one(schema, required), raw);
@@ -110,10 +110,6 @@ test("a_result_is_rows_facts_text_or_json", () => {
   assert.deepEqual(shape('"MMXXVI"'), { kind: "text", text: "MMXXVI" });
   assert.deepEqual(shape("plain words"), { kind: "text", text: "plain words" });
   assert.deepEqual(shape("42"), { kind: "text", text: "42" });
-  assert.deepEqual(faultOf('{"error":"capability_failed","message":"it broke","line":3,"hint":"call again"}'), { message: "it broke", line: 3 });
-  assert.deepEqual(faultOf("words"), { message: "words" });
-  assert.deepEqual(faultOf('{"message":"/nested: \\"a\\" is a required property. The parameters schema is: {}"}').message, '/nested: "a" is a required property.');
-  assert.equal(faultOf("it did not finish in time; look for an endless loop, or do less per call").message, "it did not finish in time.");
 });
 
 test("a_folder_is_read_from_one_file_or_from_its_files", () => {

@@ -39,8 +39,9 @@ export const turn = (text) => [
 
 export const replay = (text) => ({ turn: 3, events: turn(text).map((event, index) => ({ sequence: index + 1, at: AT, said: event.kind === "tool_call_ended" ? text : "", ...event })) });
 
+/** The message came in the conversation of an instance of Relay. */
 export const events = (text, next) => ({
-  events: turn(text).map((event, index) => ({ position: index, conversation: 7, seq: index, at: AT, kind: event.kind, turn: event.turn ?? null, said: event.kind === "tool_call_ended" ? text : "", text, event })),
+  events: turn(text).map((event, index) => ({ position: index, conversation: 7, seq: index, at: AT, kind: event.kind, turn: event.turn ?? null, said: event.kind === "tool_call_ended" ? text : "", text, event, ...(event.kind === "turn_queued" && { conversation: 9, instance: 4 }) })),
   next,
 });
 

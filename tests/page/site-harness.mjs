@@ -126,6 +126,8 @@ async function inEvents() {
   await until(() => rows() === 13, "the events");
   checks.titles_of_conversations_are_named = host.querySelector("[data-conversation]").textContent === "weather";
   checks.a_limit_that_ended_a_turn_has_its_button = find(host, "raise-limit").getAttribute("href") === "#settings/budgets/turn.steps";
+  const way = (kind) => host.querySelector(`[data-kind=${kind}] .event-foot a`).getAttribute("href");
+  checks.what_happened_in_the_conversation_of_an_instance_leads_to_relay = way("turn_queued") === "#relay/4" && way("turn_started") === "#chat/7";
   checks.nothing_is_new_at_first = find(host, "events-news").hidden;
   [...host.querySelectorAll("button")].find((each) => each.textContent === "Show older").click();
   await until(() => rows() === 26, "older ones");

@@ -10,7 +10,7 @@ process.env.TZ = "Europe/Lisbon";
 const days = await load("tasks/days.js");
 const { byDay, groupOf, grouped } = await load("tasks/grouping.js");
 const { meaningOf, target } = await load("tasks/keys.js");
-const { createOrders, isAsked } = await load("tasks/orders.js");
+const { createOrders, isAsked, queuedOrders } = await load("tasks/orders.js");
 const { settled } = await load("core/orders.js");
 const { onChange } = await load("core/watch.js");
 const { initialWorkspace, reduceWorkspace } = await load("core/workspace.js");
@@ -172,6 +172,38 @@ test("an_order_behind_a_question_says_that_it_waits_for_the_answer", async () =>
     assert.deepEqual(Object.keys(words.saving), ["sent", "behind"]);
     assert.match(words.saving.behind, /question|pergunta/);
   }
+});
+
+test("an_order_that_waits_its_turn_is_shown_after_a_reload_too_and_one_of_this_page_once", async () => {
+  const queued = (turn, name, args) => [
+    { type: "turn", turn, state: "queued", origin: "command", content: "An order" },
+    { type: "tool_call", name, arguments: args, call: turn, turn },
+  ];
+  const frames = [
+    { type: "turn", turn: 1, state: "queued", origin: "message", content: "x" },
+    { type: "approval", id: 5, state: "pending", call: 1, turn: 1, expires_at: "2030-01-01T00:00:00Z", tool: "call", arguments: {}, what: ["Calls."], why: "x", can_always: false },
+    ...queued(2, "manage_tasks", { action: "update", id: 1, title: "Other", due_at: "" }),
+    ...queued(3, "manage_tasks", { action: "create", title: "New", due_at: "" }),
+    ...queued(4, "roman", { title: "No task" }),
+    ...queued(6, "manage_tasks", { action: "delete", id: 1 }),
+    { type: "turn", turn: 6, state: "aborted" },
+  ].map((frame, index) => ({ ...frame, conversation: 1, seq: index + 1 }));
+  const hello = { type: "hello", version: "0", conversation: 1, last_seq: 0, model: { kind: "tour" }, safe_mode: false };
+  const waiting = queuedOrders([hello, ...frames].reduce(reduceWorkspace, initialWorkspace()));
+  assert.deepEqual(waiting.map(({ turn, id, shown }) => [turn, id, shown]), [[2, 1, { title: "Other", due_at: null }], [3, undefined, { title: "New", due_at: null }]]);
+
+  const task = { id: 1, title: "Water", status: "pending", due_at: iso(2100, 0, 1) };
+  let taken;
+  const api = { addTask: () => new Promise((resolve) => (taken = () => resolve({ turn: 3, conversation: 1 }))), turn: () => new Promise(() => {}) };
+  const orders = createOrders({ session: { ...standing({}), api }, changed() {}, tell() {}, signal: new AbortController().signal });
+  const shown = (...all) => orders.over({ open: [task], closed: [] }, "behind", [...waiting, ...all]).open.map(({ id, title, due_at: dueAt, saving }) => [id, title, dueAt, saving]);
+  const other = [1, "Other", null, "behind"];
+  assert.deepEqual(shown(), [other, ["turn-3", "New", null, "behind"]]);
+  orders.add({ title: "New" });
+  assert.deepEqual(shown(), [other, ["new-1", "New", null, "behind"]], "the frames may come before the answer to the order");
+  taken();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(shown({ turn: 7, shown: { title: "New" } }), [other, ["new-1", "New", null, "behind"], ["turn-7", "New", null, "behind"]], "another tab's of the same name is one more");
 });
 
 test("a_second_order_on_a_task_outlives_the_first", async () => {

@@ -90,6 +90,12 @@ test("an_order_is_shown_as_its_step_and_never_by_the_text_that_a_model_reads", (
     assert.equal(list[1].steps[0].came, came);
     assert.equal(list[2].answer, "");
   }
+  const order = (said) => {
+    const t = turn(1);
+    return kinds(turnRows(after([t.queued("x", { origin: "command" }), t.call(1), t.result(1, { ok: false, said }), t.says("It did not succeed.", { final: true }), t.ends()])));
+  };
+  assert.deepEqual(order("It did not succeed."), ["user", "steps", "foot"], "the step says it");
+  assert.deepEqual(order("Nothing else."), ["user", "steps", "assistant", "foot"]);
   const t = turn(1);
   const told = turnRows(after([t.queued("x", { origin: "command" }), t.call(1), t.result(1, { result: '{"message":"Done."}' }), t.says("Done.", { final: true }), t.ends()]));
   assert.deepEqual(kinds(told), ["user", "steps", "assistant", "foot"], "words for a person stay");

@@ -217,13 +217,13 @@ test("a_person_who_is_muted_has_a_closed_microphone_and_what_was_begun_is_forgot
 });
 
 /** A mouth whose server and loudspeaker the test plays. */
-function speaking() {
+function speaking({ decode = async (bytes) => bytes } = {}) {
   const told = [];
   const asked = [];
   const playing = [];
   const timers = [];
   const output = {
-    decode: async (bytes) => bytes,
+    decode,
     play(sound, onEnd) {
       const one = { sound, onEnd };
       playing.push(one);
@@ -312,6 +312,14 @@ test("a_sentence_that_the_server_cannot_say_is_shown_and_the_reason_told_once", 
   timers[0].work();
   await settle();
   assert.deepEqual(told.at(-1), ["say", "Two.", false]);
+});
+
+test("a_sound_that_the_browser_cannot_read_is_told_in_words_of_the_page", async () => {
+  const { mouth, told, asked } = speaking({ decode: () => Promise.reject(new DOMException("Unable to decode audio data", "EncodingError")) });
+  mouth.say("One.");
+  asked[0].resolve();
+  await settle();
+  assert.deepEqual(told, [["error", "This did not work. Load the page again."], ["say", "One.", false]]);
 });
 
 test("the_page_takes_what_the_person_chose_else_a_server_else_the_browser", async () => {

@@ -190,6 +190,14 @@ async function tryCapabilities() {
   await until(() => find("[data-testid=outcome][data-state=waits] a"), "an approval waits");
   checks.what_needs_approval_leads_there = find("[data-testid=outcome] a").getAttribute("href") === "#chat/1";
   server.will.state = "done";
+  File.prototype.text = () => Promise.reject(new DOMException("A requested file could not be read.", "NotReadableError"));
+  const chosen = new DataTransfer();
+  chosen.items.add(new File(["{}"], "gone.json"));
+  find("[data-testid=import-file]").files = chosen.files;
+  find("[data-testid=import-file]").dispatchEvent(new Event("change"));
+  await until(() => find("[data-testid=outcome][data-state=failed]"), "a file that cannot be read");
+  checks.a_file_that_cannot_be_read_is_said = find("[data-testid=outcome]").textContent.includes("The file could not be read; nothing was imported.");
+  delete File.prototype.text;
 
   capabilities.show(["roman"]);
   await until(() => find("[data-testid=schema-form]"), "the form");
@@ -213,7 +221,11 @@ async function tryCapabilities() {
   send.click();
   await until(() => find("[data-testid=outcome][data-state=unknown]"), "an outcome nobody knows");
   checks.unknown_is_not_failed = true;
-  server.will.state = "done";
+  Object.assign(server.will, { state: "failed", fault: { message: "it is odd", line: 2 } });
+  send.click();
+  await until(() => find("[data-testid=try-result] .fault"), "the fault");
+  checks.a_fault_is_told_in_the_words_that_are_for_a_person = find("[data-testid=try-result] .fault").textContent === "it is odd (line 2)";
+  Object.assign(server.will, { state: "done", fault: undefined });
 
   const tab = (text) => [...document.querySelectorAll("[role=tab]")].find((node) => node.textContent.startsWith(text));
   tab("Source").click();

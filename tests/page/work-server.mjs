@@ -22,7 +22,7 @@ export function workServer({ tasks = [], capabilities = [] } = {}) {
     setTimeout(() => {
       if (will.state === "waits") return turns.set(turn, { state: "awaiting_approval", approval: 7, results: [] });
       if (will.state === "done") result(carry() ?? {});
-      else result({ ok: false, said: "The rules do not allow it.", refusal: "forbidden", uncertain: will.state === "unknown" });
+      else result({ ok: false, said: "The rules do not allow it.", refusal: "forbidden", uncertain: will.state === "unknown", fault: will.fault });
       tell({ type: "turn", turn, state: "completed" });
       return turns.set(turn, { state: "completed", approval: null, results: [] });
     });
