@@ -63,9 +63,9 @@ pub enum Point {
     MidDelivery,
     /// A cycle of a campaign has read its state, and no model was asked.
     AfterLoad,
-    /// The effect of a proposal is written and the change of its task is not, not committed.
+    /// The effect of a proposal is decided, and may be written, not committed.
     MidProposal,
-    /// The end of a cycle is written and the next one is not queued, not committed.
+    /// The end of a cycle is decided and may be written, not committed; no next one is queued.
     MidCycleEnd,
     /// The outcome of a full restart is committed, and the restart is not begun.
     MidRestart,

@@ -197,7 +197,9 @@ fn nothing_is_put_off_in_a_comment() {
 
 #[test]
 fn prose_has_a_hundred_columns() {
-    check(&project(), |file| file.is_rust() || file.path.ends_with(".js"), columns::comments);
+    // Sources of capabilities and of the engine are left: their digests are known elsewhere.
+    let is_of_the_page = |file: &Source| file.path.starts_with("static/") && file.path.ends_with(".js");
+    check(&project(), |file| file.is_rust() || is_of_the_page(file), columns::comments);
     // A prompt is measured and changes only with an evaluation; `just bench` writes its own page.
     let stays = |file: &Source| file.path.starts_with("src/") || file.path == "docs/performance.md";
     check(&project(), |file| file.path.ends_with(".md") && !stays(file), columns::document);

@@ -17,6 +17,9 @@ use crate::store::StoreError;
 const NO_CALL: &str = "[controller] Your last answer made no tool call, so it does not count. Your next answer is exactly one tool call, and \
      nothing else.";
 
+/// The end of a turn whose tasks need nothing more.
+const NOTHING_LEFT: &str = "Nothing is left to do: what fell due was done, moved or deleted meanwhile.";
+
 /// The way a step goes on.
 pub(super) enum NextMove<'a> {
     /// It asks a model.
@@ -41,6 +44,9 @@ fn end(turn: &RunningTurn<'_>, gathered: &Gathered) -> Option<(&'static str, Str
     if gathered.contact.as_ref().is_some_and(|contact| contact.rests) {
         // The last call ended the conversation, or gave it to a person.
         return Some(("contact", String::new()));
+    }
+    if turn.steps == 1 && gathered.fired.all_settled {
+        return Some(("settled", NOTHING_LEFT.to_owned()));
     }
     if gathered.acted {
         // Each answer is one call, and one was made.

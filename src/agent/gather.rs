@@ -6,9 +6,9 @@ use super::Agent;
 use super::pictures::Pictures;
 use crate::domain::operator;
 use crate::domain::todo::told_of;
-use crate::domain::{CallsPerStep, Context, DueTasks, Exchange, History, Image};
+use crate::domain::{CallsPerStep, Context, DueTasks, Exchange, History, HistoryEntry, Image, Origin, TaskId};
 use crate::executor::RunningTurn;
-use crate::store::{Standing, StoreError, Summaries};
+use crate::store::{FiredTasks, Standing, StoreError, Summaries};
 use crate::tools::Offered;
 
 /// All that a step needs to know.
@@ -23,6 +23,8 @@ pub(super) struct Gathered {
     pub(super) offered: Offered,
     /// The tasks that are due soon.
     pub(super) due: DueTasks,
+    /// The tasks that began the turn, if tasks did.
+    pub(super) fired: FiredTasks,
     /// The person's to-dos in words, if the profile is shown these.
     pub(super) todos: Option<String>,
     /// All that is known of a contact's conversation, if it is one.
@@ -77,8 +79,14 @@ impl Agent {
             }
             false => None,
         };
-        let (history, acted) = (shown(turn, history), acted && turn.law.profile.calls == CallsPerStep::ExactlyOne);
-        Ok(Gathered { now, history, summaries, offered, due, todos, contact, operator, acted, pictures: Pictures::default() })
+        let fired = match turn.lease.origin {
+            Origin::Task => self.store.fired_tasks(turn.lease).await?,
+            Origin::Message | Origin::Command | Origin::FollowUp | Origin::Cycle => FiredTasks::default(),
+        };
+        let history = shown(turn, history, &fired.settled);
+        let acted = acted && turn.law.profile.calls == CallsPerStep::ExactlyOne;
+        let pictures = Pictures::default();
+        Ok(Gathered { now, history, summaries, offered, due, fired, todos, contact, operator, acted, pictures })
     }
 
     /// Reads a contact's conversation. The first step of a turn takes up what the contact wrote;
@@ -102,14 +110,20 @@ impl Agent {
         if gathered.exchanges().last().is_some_and(|exchange| exchange.waits) {
             self.store.show_steering(turn.lease, turn.steps, gathered.now).await?;
             let standing = self.executor.standing(turn).await?;
-            gathered.history = shown(turn, standing.history);
+            gathered.history = shown(turn, standing.history, &gathered.fired.settled);
         }
         Ok(())
     }
 }
 
 /// The history as the profile is shown it. A snapshot says all there is to know: nothing is missing
-/// before it.
-fn shown(turn: &RunningTurn<'_>, history: History) -> History {
+/// before it. The input of a turn that tasks began names all of them, so the `settled` ones are
+/// named behind it.
+fn shown(turn: &RunningTurn<'_>, mut history: History, settled: &[TaskId]) -> History {
+    let running = history.exchanges.last_mut().and_then(|running| running.entries.first_mut());
+    if let (Some(HistoryEntry::User(input, _)), false) = (running, settled.is_empty()) {
+        let named: Vec<_> = settled.iter().map(|task| format!("task {task}")).collect();
+        input.push_str(&format!("\n[controller] Done, moved or deleted since: {}. Do nothing about these.", named.join(", ")));
+    }
     History { more: history.more && turn.law.remembers, ..history }
 }

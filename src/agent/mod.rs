@@ -126,6 +126,7 @@ impl Agent {
             calls: &answer.calls,
             last: weighed.last,
             unproven: weighed.unproven,
+            note: weighed.note.as_deref(),
         };
         let rate = asking.model.rate(&answer.model);
         let stored = self.store.store_priced_step(turn.lease, step, rate, self.clock.now()).await?;

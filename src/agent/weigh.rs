@@ -4,6 +4,7 @@
 use super::Agent;
 use super::decide::Asking;
 use crate::coach::{Made, Truth};
+use crate::domain::operator::no_action;
 use crate::domain::{CallsPerStep, Toolset};
 use crate::executor::RunningTurn;
 use crate::model::{Answer, REPETITION};
@@ -18,6 +19,8 @@ pub(super) struct Weighed {
     pub(super) last: bool,
     /// True if it claims something that nothing recorded in its turn shows.
     pub(super) unproven: bool,
+    /// The controller's words for the person behind it, if there are any.
+    pub(super) note: Option<String>,
 }
 
 impl Agent {
@@ -37,7 +40,19 @@ impl Agent {
             && truth != Truth::TakenBack
             && !asking.owes
             && !asking.conversation.coach().asks_again(&answer.content);
-        Ok(Weighed { content: shown(answer, last), last, unproven: truth != Truth::Shown })
+        let note = if last { self.note(turn).await? } else { None };
+        Ok(Weighed { content: shown(answer, last), last, unproven: truth != Truth::Shown, note })
+    }
+
+    /// The note behind the answer that ends a task of the operator in which no call was carried
+    /// out. A weak model hides that nothing happened, and does not say what it could do.
+    async fn note(&self, turn: &RunningTurn<'_>) -> Result<Option<String>, StoreError> {
+        let profile = &turn.law.profile;
+        if !profile.operates || self.store.has_carried_out(turn.lease.turn).await? {
+            return Ok(None);
+        }
+        let catalogue = self.store.catalogue(None).await?;
+        Ok(Some(no_action(&self.tools.for_person(profile, &catalogue))))
     }
 
     /// Checks whether the claim of an answer is recorded. The tour is not checked: it says nothing

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, JsonRpcError, RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, ErrorData, JsonRpcError, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::common::client_side_sse::NeverRetry;
@@ -36,10 +36,6 @@ const PARTING: Duration = Duration::from_secs(1);
 
 /// The words for every request that a server leaves open when it goes away.
 const GONE: &str = "The connection to level3 ended. It went away before it answered.";
-
-/// The beginning of each error that the transport makes by itself: each says in its words that a
-/// connection ended before the answer.
-const OF_THE_TRANSPORT: &str = "streamable HTTP ";
 
 /// Speaks MCP on standard input and output, until the input has ended and everything that was asked
 /// is answered, or the server is gone.
@@ -159,9 +155,11 @@ fn answered(message: &ServerJsonRpcMessage) -> Option<&RequestId> {
 }
 
 /// The message as the other agent hears it: it need not know what lies between it and level3.
+/// Errors of level3 have other codes; an internal error is the transport's own, about an answer
+/// that a connection did not bring.
 fn in_our_words(message: ServerJsonRpcMessage) -> ServerJsonRpcMessage {
     match message {
-        ServerJsonRpcMessage::Error(JsonRpcError { id: Some(id), error, .. }) if error.message.starts_with(OF_THE_TRANSPORT) => {
+        ServerJsonRpcMessage::Error(JsonRpcError { id: Some(id), error, .. }) if error.code == ErrorCode::INTERNAL_ERROR => {
             unanswered(GONE, id)
         }
         message => message,

@@ -103,8 +103,7 @@ pub(super) fn idle(answer: &str, asked: &str) -> Option<Idle> {
     let (whole, asked) = (answer.trim(), asked.trim());
     let answer = without_time(whole);
     let rest = answer.strip_prefix(asked).filter(|rest| rest.starts_with('\n')).unwrap_or(answer).trim();
-    // The templates of Qwen and Hermes begin a tool's result so. A model may well say back a word
-    // or two.
+    // The templates of Qwen and Hermes begin a tool's result so. A model may say back two words.
     let repeats = rest == asked && asked.split_whitespace().count() > 2;
     if rest.is_empty() || rest.starts_with("<tool_response>") || repeats {
         return Some(Idle::Empty);

@@ -1,8 +1,7 @@
 //! The truth ledger: if an answer says that something was done, or is about to be, a record has to
 //! stand behind it: after its last answer a turn does no more. An answer without one is taken back
 //! once, so that the model can do it or say it otherwise; the next one is shown as it is, with a
-//! mark. Everything follows from what is stored, so a turn that is taken up again goes on where it
-//! was.
+//! mark. Everything follows from what is stored, so a turn taken up again goes on where it was.
 
 use super::claims::{self, Claim};
 use crate::domain::Exchange;

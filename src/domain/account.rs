@@ -21,6 +21,9 @@ pub struct CallAccount {
     /// How many rows there are, those that are not shown among them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<i64>,
+    /// The fault of a failed call in its own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Box<CallFault>>,
     /// True if something that it did elsewhere may or may not have happened.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncertain: bool,
@@ -41,6 +44,16 @@ impl CallAccount {
     pub fn took(self, time: Duration) -> Self {
         Self { ms: i64::try_from(time.as_millis()).ok(), ..self }
     }
+}
+
+/// The fault of a call in its own words, without advice to a model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallFault {
+    /// The words of the code that threw, or of the program.
+    pub message: String,
+    /// The line of the code that threw, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
 }
 
 /// A column of rows that a person is shown.

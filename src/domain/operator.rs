@@ -1,6 +1,7 @@
 //! The operator: whose orders its tasks are, what state a task is in for a person, what lasts
 //! between tasks, and the words that go back.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use chrono::{DateTime, Utc};
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::relay::{DeliveryState, hides, plain_text};
 use super::turn::text_enum;
-use super::{ApprovalState, DecidingWords, Shown, TurnState, Words};
+use super::{ApprovalState, DecidingWords, MessageDoor, Shown, TurnState, Words};
 
 /// The most bytes of the global context, as compact JSON.
 pub const MOST_CONTEXT: usize = 8 << 10;
@@ -57,18 +58,15 @@ pub struct OrderSource {
     pub peer_id: String,
 }
 
-/// Begins the ids of messages that came by a channel.
-const SOURCE: &str = "operator/";
-
 impl OrderSource {
     /// The id of the message.
     pub fn client_id(&self) -> String {
-        format!("{SOURCE}{}/{}/{}", self.channel, self.address, self.peer_id)
+        MessageDoor::Channel.id(format_args!("{}/{}/{}", self.channel, self.address, self.peer_id))
     }
 
     /// The source that an id says; `None` if the message came in another way, such as the page.
     pub fn of(client_id: &str) -> Option<Self> {
-        let mut parts = client_id.strip_prefix(SOURCE)?.splitn(3, '/').map(str::to_owned);
+        let mut parts = MessageDoor::Channel.own(client_id)?.splitn(3, '/').map(str::to_owned);
         Some(Self { channel: parts.next()?, address: parts.next()?, peer_id: parts.next()? })
     }
 }
@@ -201,6 +199,23 @@ pub fn known<'a>(scripts: impl Iterator<Item = &'a str>, context: &GlobalContext
     let names: Vec<_> = scripts.collect();
     let names = if names.is_empty() { "none yet".to_owned() } else { names.join(", ") };
     format!("Scripts there are: {names}.\nGlobal context, version {}: {}", context.version, context.document)
+}
+
+/// The note behind the answer of a task in which no call was carried out: it says so, and names the
+/// `offers`, which are the things that the person can order.
+pub fn no_action(offers: &[String]) -> String {
+    const NONE: &str = "No action was taken for this order";
+    match offers {
+        [] => format!("{NONE}."),
+        [one] => format!("{NONE}; I can {one}."),
+        [first @ .., last] => format!("{NONE}; I can {} or {last}.", first.join(", ")),
+    }
+}
+
+/// The answer of a task as its person reads it: behind the model's words the note, if there is one.
+pub fn with_note<'a>(answer: &'a str, note: Option<&str>) -> Cow<'a, str> {
+    let behind = if answer.is_empty() { "" } else { "\n\n" };
+    note.map_or(Cow::Borrowed(answer), |note| Cow::Owned(format!("{answer}{behind}{note}")))
 }
 
 /// The reason why a task ends without an answer of the model: a person said no to a call of `tool`,

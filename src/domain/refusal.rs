@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::account::CallFault;
 use super::turn::text_enum;
 
 text_enum! {
@@ -162,12 +163,14 @@ pub struct Refusal {
     pub grants: Option<Value>,
     /// Further values for the model, by name.
     pub more: Map<String, Value>,
+    /// The fault as a person is told it, if it says more than the kind.
+    pub fault: Option<Box<CallFault>>,
 }
 
 impl Refusal {
     /// A refusal of this kind.
     pub fn new(code: RefusalCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), place: None, grants: None, more: Map::new() }
+        Self { code, message: message.into(), place: None, grants: None, more: Map::new(), fault: None }
     }
 
     /// A tool that is not among those there are.
@@ -194,6 +197,11 @@ impl Refusal {
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.more.insert(name.to_owned(), value.into());
         self
+    }
+
+    /// The same, with the fault as a person is told it.
+    pub fn with_fault(self, fault: CallFault) -> Self {
+        Self { fault: Some(Box::new(fault)), ..self }
     }
 
     /// The words for a model: those of [`Refusal::to_json`], a sentence without its quotes.

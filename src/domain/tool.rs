@@ -188,6 +188,11 @@ impl Outcome {
                 *line = shown;
             }
         }
+        if let Some(fault) = &mut self.account.fault
+            && let Cow::Owned(shown) = shortened(&fault.message, MOST_LINE)
+        {
+            fault.message = shown;
+        }
         self.logs.retain(|line| {
             bytes += line.len() + 1;
             bytes <= MOST_LOGS
@@ -200,7 +205,8 @@ impl Outcome {
 
     /// A call that was not carried out.
     pub fn refused(refusal: &Refusal) -> Self {
-        Self { refusal: Some(refusal.code), ..Self::failed(refusal.for_model()) }
+        let account = CallAccount { fault: refusal.fault.clone(), ..CallAccount::default() };
+        Self { refusal: Some(refusal.code), account, ..Self::failed(refusal.for_model()) }
     }
 
     /// A call that failed; `result` tells the model what to do.

@@ -73,7 +73,7 @@ pub struct RunningTurn<'a> {
 
 impl RunningTurn<'_> {
     /// Takes the calls of the step that was just stored.
-    pub fn asked_for(&mut self, StoredStep { calls, catalogue, over: _, sequences: _ }: StoredStep) {
+    pub fn asked_for(&mut self, StoredStep { calls, catalogue, over: _, sequences: _, step: _ }: StoredStep) {
         (self.open, self.made, self.seen) = (calls, 0, catalogue);
     }
 
@@ -170,6 +170,12 @@ impl Executor {
         let metered = self.store.meters().begin(lease);
         let standing = open.is_empty().then_some(standing);
         Ok(Some(RunningTurn { lease, law, steps, begun, open, made, standing, seen, metered }))
+    }
+
+    /// How much the first step of a turn reads; `None` if its profile is unknown here.
+    pub fn wanted_first(&self, lease: &Lease) -> Option<Wanted> {
+        let profile = self.profiles.get(&lease.profile).ok()?;
+        Some(self.wanted(&profile, true))
     }
 
     /// Reads where a turn stands before its next step.
@@ -305,6 +311,16 @@ impl Executor {
     /// [`StoreError::LostLease`], or an error if the database does not answer.
     pub async fn close(&self, lease: &Lease, number: i32, why: &str, content: &str) -> Result<Worked, StoreError> {
         self.store.close_turn(lease, own_words(number, why, content), self.aborts(lease, why), self.clock.now()).await?;
+        Ok(Worked::Ended)
+    }
+
+    /// Ends a turn with words for its person that no model reads.
+    ///
+    /// # Errors
+    /// As for [`Executor::close`].
+    pub async fn close_for_person(&self, lease: &Lease, number: i32, why: &str, words: &str) -> Result<Worked, StoreError> {
+        let step = NewStep { note: Some(words), ..own_words(number, why, "") };
+        self.store.close_turn(lease, step, false, self.clock.now()).await?;
         Ok(Worked::Ended)
     }
 

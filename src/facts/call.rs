@@ -158,6 +158,13 @@ pub struct ToolCallEnded {
     pub kept: Option<i64>,
 }
 
+impl ToolCallEnded {
+    /// The outcome in a sentence for a person.
+    pub fn said(&self) -> String {
+        said(&self.name, &self.outcome, self.verdict.as_deref())
+    }
+}
+
 impl Fact for ToolCallEnded {
     fn read(&self, to: &mut Reading<'_>) {
         let Self { turn, call, name, outcome: Outcome { ok, result, logs, refusal, account }, verdict, approval, kept } = self;
@@ -182,11 +189,12 @@ impl Fact for ToolCallEnded {
             result: result.clone(),
             ok: *ok,
             logs: logs.clone(),
-            said: said(name, &self.outcome, verdict.as_deref()),
+            said: self.said(),
             ms: account.ms,
             version: account.version,
             columns: account.columns.clone(),
             total: account.total,
+            fault: account.fault.clone(),
             uncertain: account.uncertain,
             refusal: *refusal,
             kept: *kept,

@@ -43,6 +43,7 @@ pub use operation::OperationRecorded;
 pub use operator::{GlobalContextChanged, ScreenPictured};
 pub use relay::{DeliveryChanged, InstanceMade, InstanceMoved, RelayMessageKept, RepliesShown};
 pub use rows::{Change, Table};
+pub use said::failure;
 pub use steering::{SteeringShown, TurnSteered};
 pub use step::{AnswerBrokenOff, STOPPED, StepAnswered};
 pub use task::{TaskChanged, TasksFired, TasksHeld};

@@ -82,6 +82,15 @@ fn tasks(told: &Value) -> String {
     }
 }
 
+/// The failure of a call for a person who reads of it later: the words of code that threw, and
+/// else the sentence on its kind. `result` is the text for the model, which says more.
+pub fn failure(code: Option<RefusalCode>, result: &str) -> String {
+    let Some(code) = code else { return "It did not succeed.".to_owned() };
+    let threw = matches!(code, RefusalCode::CapabilityFailed | RefusalCode::CapabilityFault);
+    let told: Value = if threw { serde_json::from_str(result).unwrap_or_default() } else { Value::Null };
+    told["message"].as_str().unwrap_or_else(|| refused(code)).to_owned()
+}
+
 /// The sentence on a call that was not carried out, or failed.
 fn refused(code: RefusalCode) -> &'static str {
     match code {

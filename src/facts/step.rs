@@ -1,11 +1,14 @@
 //! Steps, and answers that broke off before they were one.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::fact::{Fact, Reading, line};
 use super::message::message_row;
 use super::rows::Table;
+use crate::domain::operator::with_note;
 use crate::domain::{Role, StepId, TurnId, Usage};
 use crate::wire::ServerFrame;
 
@@ -47,23 +50,34 @@ pub struct StepAnswered {
     /// is false, else shown with a mark.
     #[serde(default)]
     pub unproven: bool,
+    /// The controller's words for the person behind the text, if the turn ends with it. They stand
+    /// apart: a model that reads them among its own words repeats them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl StepAnswered {
+    /// The text with its note, as a person reads it.
+    pub fn said(&self) -> Cow<'_, str> {
+        with_note(&self.content, self.note.as_deref())
+    }
 }
 
 impl Fact for StepAnswered {
     fn read(&self, to: &mut Reading<'_>) {
-        let Self { turn, step, number, model, finish_reason, usage, content, last, cost_micros, unproven } = self;
+        let Self { turn, step, number, model, finish_reason, usage, content, last, cost_micros, unproven, note } = self;
         to.rows(|at| {
             let tokens = |count: fn(Usage) -> u64| usage.map(count).map(|count| i64::try_from(count).unwrap_or(i64::MAX));
             let row = json!({
                 "step_id": step, "turn_id": turn, "number": number, "model": model, "finish_reason": finish_reason,
                 "input_tokens": tokens(|usage| usage.input), "output_tokens": tokens(|usage| usage.output),
-                "cost_micros": cost_micros, "unproven": unproven, "created_at": at.time,
+                "cost_micros": cost_micros, "unproven": unproven, "note": note, "created_at": at.time,
             });
             let (key, also) = (format!("assistant/{step}"), json!({ "step_id": step }));
             [STEPS.set(step, row), message_row(at, key, *turn, Role::Assistant, content, also)]
         })
         .frame(|_| {
-            let (content, stopped) = (content.clone(), finish_reason == STOPPED);
+            let (content, stopped) = (self.said().into_owned(), finish_reason == STOPPED);
             (!content.trim().is_empty()).then_some(ServerFrame::Assistant {
                 content,
                 turn: *turn,
@@ -88,7 +102,9 @@ impl Fact for StepAnswered {
             let answered = line("model_answered", body, format!("{model} ({finish_reason})"));
             // An answer with calls is told with each of these, in the form of a planner's output.
             let done = || line("planner_output", json!({ "action": null, "reasoning": content, "done": true }), content);
-            [answered].into_iter().chain(last.then(done)).collect::<Vec<_>>()
+            let noted = note.iter().filter(|_| model != CONTROLLER);
+            let noted = noted.map(|note| line("no_action", json!({ "note": note }), note));
+            [answered].into_iter().chain(last.then(done)).chain(noted).collect::<Vec<_>>()
         })
         .print(|| {
             let tokens = usage.map(|usage| format!(", {} tokens read, {} written", usage.input, usage.output));
@@ -97,7 +113,7 @@ impl Fact for StepAnswered {
                 (true, false) => ", taken back: nothing recorded shows what it claims",
                 (true, true) => ", nothing recorded shows what it claims",
             };
-            (format!("step {number}, {model} answered ({finish_reason}{}){mark}", tokens.unwrap_or_default()), content)
+            (format!("step {number}, {model} answered ({finish_reason}{}){mark}", tokens.unwrap_or_default()), self.said())
         });
     }
 }

@@ -151,6 +151,20 @@ fn words_of_the_controller_at_a_limit_are_no_plan() {
 }
 
 #[test]
+fn a_note_is_shown_behind_the_answer_and_kept_apart_from_it() {
+    let answered = json!({"kind": "step_answered", "turn": 2, "step": 1, "number": 1, "model": "m", "finish_reason": "stop",
+        "content": "I cannot.", "last": true, "note": "No action was taken."});
+    let whole = "I cannot.\n\nNo action was taken.";
+    assert_eq!(shown(answered.clone())["content"], whole);
+    assert_eq!(event(&answered.to_string()).headline().1, whole);
+    assert_eq!(logged(answered.clone()), ["model_answered", "planner_output", "no_action"]);
+    // The row of the message is shown to models.
+    let rows = record(event(&answered.to_string())).changes().into_iter().filter_map(|change| change.row);
+    let contents: Vec<_> = rows.filter_map(|row| row.get("content").cloned()).collect();
+    assert_eq!(contents, ["I cannot."]);
+}
+
+#[test]
 fn an_event_without_words_of_its_own_is_printed_as_it_is_stored() {
     let (heading, text) = event(r#"{"kind":"capability_changed","name":"n","version":1,"enabled":false}"#).headline();
     assert_eq!(

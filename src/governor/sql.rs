@@ -6,6 +6,7 @@
 mod effects;
 #[cfg(test)]
 mod tests;
+mod whole;
 mod words;
 
 use std::collections::BTreeSet;
@@ -16,6 +17,8 @@ use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
+
+pub use whole::{WholeLoss, whole_loss};
 
 use crate::domain::Effect;
 

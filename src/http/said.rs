@@ -2,7 +2,7 @@
 //! a question that waits there.
 
 use super::visitor::Visitor;
-use crate::domain::ConversationId;
+use crate::domain::{ConversationId, MessageDoor};
 use crate::store::{Accepted, NewMessage, StoreError, Theirs};
 use crate::wire::MAX_MESSAGE_BYTES;
 
@@ -58,6 +58,9 @@ pub(super) fn misfit(content: &str, has_images: bool) -> Option<String> {
 pub(super) fn unfit_id(theirs: &Theirs, id: &str) -> Option<String> {
     if id.len() > MAX_ID_BYTES || id.contains('\0') {
         return Some(format!("`id` must have {MAX_ID_BYTES} bytes at most and no zero character"));
+    }
+    if MessageDoor::of(id).is_some() {
+        return Some("`id` begins like those of messages that come by another door; give the message another `id`".to_owned());
     }
     let told = "`id` holds the value of a secret, which is not kept; give the message another `id`";
     (!theirs.keeps_as_is(id)).then(|| told.to_owned())

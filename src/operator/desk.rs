@@ -168,8 +168,8 @@ impl Desk {
 
 /// The words about a task that has ended.
 fn ended(turn: TurnId, state: TurnState, reason: Option<String>, answer: Option<LastWords>, recorded: bool) -> String {
-    let unproven = answer.as_ref().is_some_and(|answer| answer.unproven) && state == TurnState::Completed;
-    let answer = answer.map(|answer| answer.text).filter(|text| !text.trim().is_empty());
+    let LastWords { text, unproven, note } = answer.unwrap_or_default();
+    let answer = Some(text).filter(|text| !text.trim().is_empty());
     let mut text = match state {
         TurnState::Completed => answer.unwrap_or_else(|| format!("Task {turn} is done.")),
         _ => {
@@ -179,12 +179,11 @@ fn ended(turn: TurnId, state: TurnState, reason: Option<String>, answer: Option<
     };
     // The channel cuts the rest into parts.
     text = beginning(&text).unwrap_or(text);
-    if unproven {
+    let unproven = (unproven && state == TurnState::Completed).then(|| UNPROVEN.to_owned());
+    let recorded = recorded.then(|| format!("Recorded in recordings/turn-{turn}."));
+    for more in [unproven, note, recorded].into_iter().flatten() {
         text += "\n\n";
-        text += UNPROVEN;
-    }
-    if recorded {
-        text += &format!("\n\nRecorded in recordings/turn-{turn}.");
+        text += &more;
     }
     text
 }

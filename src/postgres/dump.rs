@@ -200,7 +200,9 @@ impl Restoring<'_> {
         }
         sqlx::raw_sql(AssertSqlSafe(freed)).execute(&mut *connection).await?;
         lost.extend(self.part(&["--section=data", NAMED], list).await?);
-        for AgentCheck { owner, name, definition } in &checks {
+        // A table's own condition is put on before the same one of the table that it inherits from,
+        // which becomes one with it.
+        for AgentCheck { owner, name, definition } in checks.iter().rev() {
             let again = format!("ALTER {owner} ADD CONSTRAINT {name} {definition} NOT VALID");
             if let Err(error) = sqlx::raw_sql(AssertSqlSafe(again)).execute(&mut *connection).await {
                 tracing::warn!(%error, "a condition of the agent's could not be put on again");
@@ -239,14 +241,19 @@ struct AgentCheck {
     definition: String,
 }
 
-/// The conditions in schema `agent` that are not inherited from another table.
+/// The conditions in schema `agent` that tables and domains have of their own, in an order in which
+/// each can be dropped: one that is inherited besides comes behind that of the other table. Those
+/// that are only inherited come and go with it.
 async fn checks_of_agent(connection: &mut PgConnection) -> Result<Vec<AgentCheck>, sqlx::Error> {
     let checks: Vec<(String, String, String)> = sqlx::query_as(
-        "SELECT CASE conrelid WHEN 0 THEN 'DOMAIN ' || contypid::regtype::text ELSE 'TABLE ' || conrelid::regclass::text END,
+        "WITH RECURSIVE heirs AS (
+             SELECT inhrelid AS heir, 1 AS depth FROM pg_inherits
+             UNION SELECT further.inhrelid, depth + 1 FROM heirs JOIN pg_inherits further ON further.inhparent = heir)
+         SELECT CASE conrelid WHEN 0 THEN 'DOMAIN ' || contypid::regtype::text ELSE 'TABLE ' || conrelid::regclass::text END,
                 quote_ident(conname), pg_get_constraintdef(oid)
          FROM pg_constraint
-         WHERE contype = 'c' AND connamespace = to_regnamespace('agent') AND coninhcount = 0 AND convalidated
-         ORDER BY 1, 2",
+         WHERE contype = 'c' AND connamespace = to_regnamespace('agent') AND conislocal AND convalidated
+         ORDER BY (SELECT coalesce(max(depth), 0) FROM heirs WHERE heir = conrelid), 1, 2",
     )
     .fetch_all(connection)
     .await?;

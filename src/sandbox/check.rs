@@ -106,7 +106,7 @@ fn test_failed(draft: &Draft, case: usize, test: TestResult) -> CheckError {
     let call = format!("test {case} of {}: {}({})", draft.tests.len(), draft.name, test.params);
     let place = test.error.as_ref().and_then(CallError::place);
     let message = match (&test.error, &test.result, &test.expected) {
-        (Some(CallError::InvalidArguments(error)), ..) => format!("{call} does not fit the parameters: {error}"),
+        (Some(error @ CallError::InvalidArguments { .. }), ..) => format!("{call} does not fit the parameters: {error}"),
         (Some(error), ..) => format!("{call} failed: {error}"),
         (None, result, expected) => {
             let (result, expected) = (result.as_deref().unwrap_or_default(), expected.clone().unwrap_or_default());

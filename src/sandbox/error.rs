@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::domain::{Refusal, RefusalCode, SourcePlace, WRITE_CAPABILITY};
+use crate::domain::{CallFault, Refusal, RefusalCode, SourcePlace, WRITE_CAPABILITY};
 
 /// The sandbox could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -76,8 +76,13 @@ impl CheckError {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CallError {
     /// The arguments do not fit the parameters schema; the capability was not run.
-    #[error("{0}")]
-    InvalidArguments(String),
+    #[error("{fault}{advice}")]
+    InvalidArguments {
+        /// Each wrong one, and the value expected.
+        fault: String,
+        /// The schema, behind it for a model alone.
+        advice: String,
+    },
     /// The code threw.
     #[error("{name}: {message}")]
     Threw {
@@ -89,8 +94,13 @@ pub enum CallError {
         place: Option<SourcePlace>,
     },
     /// It ran into one of [`super::SandboxLimits`].
-    #[error("{0}")]
-    Limit(String),
+    #[error("{fault}{advice}")]
+    Limit {
+        /// The limit, and how the call met it.
+        fault: String,
+        /// A way on, behind it for the code's author alone; may be empty.
+        advice: &'static str,
+    },
     /// The component cannot be loaded, or broke.
     #[error("the capability cannot be used: {0}")]
     Unusable(String),
@@ -100,20 +110,22 @@ pub enum CallError {
 const FAULTS: [&str; 4] = ["TypeError", "ReferenceError", "SyntaxError", "RangeError"];
 
 impl CallError {
-    /// The refusal that the model reads.
+    /// The refusal that the model reads, with the fault as a person is told it.
     pub fn refusal(&self) -> Refusal {
         let of = |code| Refusal::new(code, self.to_string());
+        let told = |fault: &str| CallFault { message: format!("{fault}."), line: None };
         match self {
-            Self::InvalidArguments(_) => of(RefusalCode::InvalidArguments),
+            Self::InvalidArguments { fault, .. } => of(RefusalCode::InvalidArguments).with_fault(told(fault)),
             Self::Threw { name, message, place } => {
                 let fault = FAULTS.contains(&name.as_str());
                 let code = if fault { RefusalCode::CapabilityFault } else { RefusalCode::CapabilityFailed };
-                let refusal = Refusal::new(code, message).at(*place).with("name", name.as_str());
+                let thrown = CallFault { message: message.clone(), line: place.map(|place| place.line) };
+                let refusal = Refusal::new(code, message).at(*place).with("name", name.as_str()).with_fault(thrown);
                 let hint =
                     format!("a fault in the code: correct it with {WRITE_CAPABILITY} under the same name, then call it again");
                 if fault { refusal.with("hint", hint) } else { refusal }
             }
-            Self::Limit(_) => of(RefusalCode::LimitExceeded),
+            Self::Limit { fault, .. } => of(RefusalCode::LimitExceeded).with_fault(told(fault)),
             Self::Unusable(_) => of(RefusalCode::CapabilityUnusable),
         }
     }
@@ -121,7 +133,7 @@ impl CallError {
     pub(super) fn place(&self) -> Option<SourcePlace> {
         match self {
             Self::Threw { place, .. } => *place,
-            Self::InvalidArguments(_) | Self::Limit(_) | Self::Unusable(_) => None,
+            Self::InvalidArguments { .. } | Self::Limit { .. } | Self::Unusable(_) => None,
         }
     }
 }

@@ -116,7 +116,8 @@ impl Inner {
     /// Runs one instance to its end.
     pub(super) async fn answer(&self, loaded: &Loaded, params: &str, terms: &RunTerms) -> Answered {
         let Some(slots) = self.slots.get(terms.depth) else {
-            let error = CallError::Limit(format!("not called: calls within calls may be {DEPTHS} deep, and this is one more"));
+            let fault = format!("not called: calls within calls may be {DEPTHS} deep, and this is one more");
+            let error = CallError::Limit { fault, advice: "" };
             return Answered { answer: Err(error), logs: Vec::new(), missing: None, memory_refused: false };
         };
         let slot = slots.acquire().await;
@@ -186,9 +187,10 @@ pub(super) fn result(json: String, limit: usize) -> Result<String, CallError> {
     let text = if json.starts_with('"') { serde_json::from_str(&json).unwrap_or(json) } else { json };
     let size = text.len();
     if size > limit {
-        return Err(CallError::Limit(format!(
-            "the result has {size} bytes and may have {limit}; return less, for example a summary or one page"
-        )));
+        return Err(CallError::Limit {
+            fault: format!("the result has {size} bytes and may have {limit}"),
+            advice: "; return less, for example a summary or one page",
+        });
     }
     Ok(text)
 }
@@ -226,28 +228,33 @@ pub(super) fn thrown(json: &str, memory_refused: Option<usize>) -> CallError {
 pub(super) fn stopped(error: &wasmtime::Error, memory_refused: Option<usize>, deadline: Duration) -> CallError {
     match error.downcast_ref() {
         Some(Stopped::DeadlinePassed) => {
-            return CallError::Limit(format!(
-                "stopped after {deadline:?}: it did not finish in time; look for an endless loop, a promise that waits forever, or do less per call"
-            ));
+            return CallError::Limit {
+                fault: format!("stopped after {deadline:?}: it did not finish in time"),
+                advice: "; look for an endless loop, a promise that waits forever, or do less per call",
+            };
         }
         Some(Stopped::LeftUnderWay) => {
-            return CallError::Limit(format!(
-                "stopped after {deadline:?}: it had ended, but an operation it had started was still under way and did not finish \
-                 in time; `await` each one"
-            ));
+            return CallError::Limit {
+                fault: format!(
+                    "stopped after {deadline:?}: it had ended, but an operation it had started was still under way and did not \
+                     finish in time"
+                ),
+                advice: "; `await` each one",
+            };
         }
         None => {}
     }
     if let Some(error) = error.downcast_ref::<TooManyOperations>() {
-        return CallError::Limit(error.to_string());
+        return CallError::Limit { fault: error.to_string(), advice: "" };
     }
     if let Some(limit) = memory_refused {
         return memory_exceeded(limit);
     }
     match error.downcast_ref::<Trap>() {
-        Some(Trap::StackOverflow) => CallError::Limit(
-            "stopped: the call stack is exhausted; look for recursion that does not end, or for deeply nested data".into(),
-        ),
+        Some(Trap::StackOverflow) => CallError::Limit {
+            fault: "stopped: the call stack is exhausted".into(),
+            advice: "; look for recursion that does not end, or for deeply nested data",
+        },
         Some(trap) => CallError::Unusable(format!("it broke down: {trap}")),
         None => CallError::Unusable(explain::clip(&format!("{error:#}"))),
     }
@@ -255,7 +262,7 @@ pub(super) fn stopped(error: &wasmtime::Error, memory_refused: Option<usize>, de
 
 pub(super) fn memory_exceeded(bytes: usize) -> CallError {
     let limit = bytes >> 20;
-    CallError::Limit(format!("stopped: it needs more than {limit} MiB of memory; keep less data at once"))
+    CallError::Limit { fault: format!("stopped: it needs more than {limit} MiB of memory"), advice: "; keep less data at once" }
 }
 
 /// Runs the guest with its operations beside it, then waits for the operations that it left.

@@ -80,8 +80,9 @@ fn validated(validator: &Validator, parameters: &Value, params: &Value) -> Resul
         return Ok(());
     }
     let more = if problems.next().is_some() { "; and more" } else { "" };
+    let fault = format!("{}{more}", named.join("; "));
     let schema = explain::clip(&parameters.to_string());
-    Err(CallError::InvalidArguments(format!("{}{more}. The parameters schema is: {schema}", named.join("; "))))
+    Err(CallError::InvalidArguments { fault, advice: format!(". The parameters schema is: {schema}") })
 }
 
 fn validator(parameters: &Value) -> Result<Validator, String> {

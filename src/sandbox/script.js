@@ -25,4 +25,19 @@ const level3Tmp = () => {
     list: () => [...kept.keys()],
   });
 };
-export default async function script({ input, files, nowhere, fetch = level3Fetch(nowhere) }) { Object.freeze(files); const tmp = level3Tmp(), log = (...words) => console.log(...words); {
+// The engine writes the result as JSON, which holds no NaN and no Infinity: it would write null.
+const level3Stringify = JSON.stringify;
+const level3Whole = (result) => {
+  const paths = new Map();
+  level3Stringify(result, function (key, value) {
+    const step = Array.isArray(this) ? `[${key}]` : /^[\w$]+$/.test(key) ? `.${key}` : `[${level3Stringify(key)}]`;
+    const path = paths.has(this) ? paths.get(this) + step : "result";
+    if (typeof value === "number" && !Number.isFinite(value)) {
+      throw new TypeError(`${path} is ${value}, which JSON cannot hold: return null or a string`);
+    }
+    if (typeof value === "object" && value !== null) paths.set(value, path);
+    return value;
+  });
+  return result;
+};
+async function script({ input, files, nowhere, fetch = level3Fetch(nowhere) }) { Object.freeze(files); const tmp = level3Tmp(), log = (...words) => console.log(...words); {

@@ -21,7 +21,7 @@ use super::{CallError, Inner, Nothing, PythonError, Reach, Sandbox};
 /// The lines before a script.
 const BEFORE: &str = include_str!("script.js");
 /// The lines after it. The first ends a comment.
-const AFTER: &str = "\n}}\n";
+const AFTER: &str = "\n}}\nexport default async (given) => level3Whole(await script(given));\n";
 /// The beginning of the engine's words about a power that is not granted.
 const NOT_GRANTED: &str = "this capability was not granted";
 /// The same of our own words about a script.
@@ -149,6 +149,6 @@ fn words(error: &CallError, hosts: &BTreeSet<HttpGrant>) -> String {
             format!("{name}: {message}{at}{form}")
         }
         CallError::Unusable(fault) => format!("the script cannot be run: {fault}"),
-        CallError::InvalidArguments(fault) | CallError::Limit(fault) => fault.clone(),
+        CallError::InvalidArguments { .. } | CallError::Limit { .. } => error.to_string(),
     }
 }

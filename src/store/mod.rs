@@ -38,8 +38,8 @@ use connections::Connections;
 
 pub use agent_sql::{AgentLogin, AgentSql, Gate, RowLimits, SqlEnd};
 pub use campaigns::{
-    CampaignDeed, CampaignError, CampaignFold, CampaignLog, CampaignOrder, CycleCame, CycleInHand, DoneOutside, HeldCycle,
-    LastCall, LogLineOfCampaign, NewCampaign, NewCampaignTask, Presences, WholeCampaign,
+    CampaignDeed, CampaignError, CampaignFold, CampaignLog, CampaignOrder, CycleCame, CycleInHand, DoneOutside, HandedCycle,
+    HeldCycle, LastCall, LogLineOfCampaign, NewCampaign, NewCampaignTask, PlannedDeed, Presences, ReadState, WholeCampaign,
 };
 pub use lease::Lease;
 pub use neighbours::{Hint, Neighbours};
@@ -50,7 +50,7 @@ pub use queue::answers::Question;
 pub use queue::approvals::{DecideError, NewApproval};
 pub use queue::calls::{Along, SeenAtEnd};
 pub use queue::crashes::Crash;
-pub use queue::due_tasks::Fired;
+pub use queue::due_tasks::{Fired, FiredTasks};
 pub use queue::mcp::{MCP_WAITING, McpCall, McpTurn};
 pub use queue::meter::{Attempt, BrokenAnswer, Meter, Metered, Meters, estimated};
 pub use queue::signs::Look;
@@ -139,6 +139,9 @@ pub enum StoreError {
     /// Somebody else changed to-dos that a call had read; nothing of the call was written.
     #[error("the to-dos were changed by somebody else just now; this is tried again")]
     TodosChanged,
+    /// Something happened in a campaign since the program read its state; nothing was written.
+    #[error("the campaign was changed by somebody else just now; this is tried again")]
+    CampaignChanged,
     /// The state does not take this input; nothing was written.
     #[error(transparent)]
     Transition(#[from] crate::domain::InvalidTransition),
@@ -175,7 +178,7 @@ impl StoreError {
     }
 
     /// The database did not answer.
-    pub(crate) fn broken(error: std::io::Error) -> Self {
+    pub fn broken(error: std::io::Error) -> Self {
         Self::Database(sqlx::Error::Io(error))
     }
 }
@@ -185,9 +188,13 @@ impl Lasting for StoreError {
         match self {
             Self::Database(source) => source.lasts(),
             Self::AgentLogin(source) => source.lasts(),
-            Self::LostLease | Self::Changed(_) | Self::TodosChanged | Self::Quota(_) | Self::TooMany(_) | Self::OfContact(..) => {
-                false
-            }
+            Self::LostLease
+            | Self::Changed(_)
+            | Self::TodosChanged
+            | Self::CampaignChanged
+            | Self::Quota(_)
+            | Self::TooMany(_)
+            | Self::OfContact(..) => false,
             _ => true,
         }
     }
@@ -200,6 +207,7 @@ impl From<sqlx::Error> for StoreError {
         match raised.and_then(|raised| raised.code()).as_deref() {
             Some("L3001" | "L3002" | "L3004") => Self::LostLease,
             Some("L3009") => Self::TodosChanged,
+            Some("L3014") => Self::CampaignChanged,
             Some("L3008") => Self::Quota(crate::domain::todo::QuotaReached::Messages),
             Some("L3013") => Self::Quota(crate::domain::todo::QuotaReached::MessagesOfTier),
             // The message begins with the number of them.

@@ -112,13 +112,23 @@ impl Theirs {
         if self.owns(conversation).await? { Ok(&*self.store) } else { Err(StoreError::NoConversation(conversation)) }
     }
 
+    /// The instance of Relay whose conversation it is; `None` if it is no instance's.
+    ///
+    /// # Errors
+    /// [`StoreError::NoConversation`], or if the database does not answer.
+    pub async fn instance_of(&self, conversation: ConversationId) -> Result<Option<InstanceId>, StoreError> {
+        match self.store.user_of(conversation).await? {
+            Some((user, instance)) if user == self.user => Ok(instance),
+            _ => Err(StoreError::NoConversation(conversation)),
+        }
+    }
+
     /// The store of a conversation that is theirs, to say or order something there. An instance's
     /// own is for its contact alone.
     pub(super) async fn own_to_speak(&self, conversation: ConversationId) -> Result<&Store, StoreError> {
-        match self.store.user_of(conversation).await? {
-            Some((user, Some(instance))) if user == self.user => Err(StoreError::OfContact(conversation, instance)),
-            Some((user, None)) if user == self.user => Ok(&*self.store),
-            _ => Err(StoreError::NoConversation(conversation)),
+        match self.instance_of(conversation).await? {
+            Some(instance) => Err(StoreError::OfContact(conversation, instance)),
+            None => Ok(&*self.store),
         }
     }
 

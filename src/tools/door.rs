@@ -181,6 +181,10 @@ impl Tools {
             // a draft was built and tried, which takes its time.
             policy = self.registry.kit.store.catalogue(None).await?.policy(&lease.profile)?;
         }
+        // A person who decided saw the approval's own finding, and no other.
+        let foreseen = prepared.act.foreseen();
+        let finding = if approval.is_none() && finding.is_empty() { &foreseen } else { finding };
+        proposal.losses = finding.losses().to_vec();
         proposal.effects.extend(&prepared.effects);
         proposal.version = prepared.version;
         if let Some(completed) = &prepared.arguments {
@@ -367,6 +371,10 @@ impl Tools {
                 unit.commit().await?;
                 SeenAtEnd::default()
             }
+            Executed::Deed(deed, outcome) => match kit.store.end_call_with_deed(lease, end(outcome), *deed).await {
+                Err(StoreError::CampaignChanged) => return Ok(Tried::Overtaken),
+                ended => ended?,
+            },
             Executed::Outcome(outcome) => kit.store.end_call_with(lease, end(outcome), alone(), kit.clock.now()).await?,
             Executed::Changing { todos, outcome, refused } => {
                 let now = todos.now();

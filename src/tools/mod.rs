@@ -95,6 +95,11 @@ impl Tools {
         self.registry.offered(catalogue, profile.tools)
     }
 
+    /// The offer to the person of this profile: the things that they can order, in a few words.
+    pub fn for_person(&self, profile: &Profile, catalogue: &Catalogue) -> Vec<String> {
+        self.registry.for_person(catalogue, profile.tools)
+    }
+
     /// The live capabilities; none in safe mode.
     ///
     /// # Errors

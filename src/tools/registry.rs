@@ -75,6 +75,11 @@ impl Registry {
         Offered { first, capabilities, external }
     }
 
+    /// The offer to a person of what a profile with this set can do.
+    pub fn for_person(&self, catalogue: &Catalogue, toolset: Toolset) -> Vec<String> {
+        self.fixed(toolset).filter_map(|fixed| fixed.tool.for_person(&self.kit, catalogue)).collect()
+    }
+
     /// The tool of this name that the program brings, for whichever profile it exists.
     pub fn brought(&self, name: &str) -> Option<&dyn Tool> {
         self.fixed.iter().find(|fixed| fixed.spec.name == name).map(|fixed| &*fixed.tool)

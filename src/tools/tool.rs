@@ -18,7 +18,7 @@ use crate::domain::{
     CapabilityVersion, Effect, Finding, Outcome, Refusal, RowLoss, SharedSpec, ShownCapability, ToolSpec, Toolset,
 };
 use crate::governor::{Permit, Policy, Proposal};
-use crate::store::{Catalogue, Lease, StoreError, TodoChanges, Unit};
+use crate::store::{Catalogue, Lease, PlannedDeed, StoreError, TodoChanges, Unit};
 
 /// Something that a model may call.
 pub trait Tool: Send + Sync {
@@ -45,6 +45,12 @@ pub trait Tool: Send + Sync {
     /// True if a capability may be granted to call it.
     fn for_capabilities(&self) -> bool {
         false
+    }
+
+    /// The tool as a person is offered it: a few words behind “I can”. A tool that is only a means
+    /// to another has none, and so has one that could do nothing now.
+    fn for_person(&self, _kit: &Kit, _catalogue: &Catalogue) -> Option<String> {
+        None
     }
 }
 
@@ -149,6 +155,11 @@ pub trait Act: Send + Sync {
     /// outcome yet and may be run again.
     fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>>;
 
+    /// The losses that the tool could count beforehand, for the first question about the call.
+    fn foreseen(&self) -> Finding {
+        Finding::default()
+    }
+
     /// The way in which it is carried out if a capability calls it.
     fn inside(&self) -> Inside<'_> {
         Inside::Same
@@ -221,11 +232,14 @@ pub enum Executed {
     },
     /// The same, with the transaction that holds the effect: both commit together.
     Within(Unit, Outcome),
+    /// The same, with a deed in a campaign that is not written yet: both are one statement.
+    Deed(Box<PlannedDeed>, Outcome),
     /// The outcome is recorded already, together with the effect.
     Recorded,
     /// The call would do more than it was allowed to, so nothing of it was kept.
     Found(Finding),
-    /// Somebody else changed in this moment what a person was shown, so nothing of it was kept.
+    /// Somebody else changed in this moment what a person was shown, or what it was decided by, so
+    /// nothing of it was kept.
     Overtaken,
     /// An outcome, after which the process restarts.
     Restart(Outcome),

@@ -13,9 +13,9 @@ use serde_json::Value;
 use crate::domain::todo::KeptTimer;
 use crate::domain::voice::VoiceEnd;
 use crate::domain::{
-    ApprovalId, ApprovalState, CampaignId, Channel, Classification, ConversationId, Failure, Image, MessageId, ModelInfo,
-    OperationKind, OperationState, Origin, RefusalCode, Requests, Shown, ShownColumn, TaskId, ToolCallId, TurnId, TurnState,
-    VoiceCallId, VoiceState,
+    ApprovalId, ApprovalState, CallFault, CampaignId, Channel, Classification, ConversationId, Failure, Image, MessageId,
+    ModelInfo, OperationKind, OperationState, Origin, RefusalCode, Requests, Shown, ShownColumn, TaskId, ToolCallId, TurnId,
+    TurnState, VoiceCallId, VoiceState,
 };
 
 pub use changed::ChangedList;
@@ -252,6 +252,9 @@ pub enum ServerFrame {
         /// How many rows there are, those that `result` leaves out among them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         total: Option<i64>,
+        /// The fault in its own words, if it failed and they say more than `said`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fault: Option<Box<CallFault>>,
         /// True if something that it did elsewhere may or may not have happened.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         uncertain: bool,

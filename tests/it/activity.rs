@@ -128,10 +128,41 @@ async fn a_capability_is_called_by_hand_under_the_same_law_and_its_calls_are_cou
     assert_eq!((&calls["calls"], &calls["failures"]), (&json!(2), &json!(1)));
     assert!(calls["p50_ms"].is_i64(), "{calls}");
     assert_eq!(calls["per_day"].as_array().unwrap().last().unwrap(), 2);
-    assert!(calls["last_error"]["said"].as_str().is_some_and(|said| !said.is_empty()), "{calls}");
+    assert_eq!(calls["last_error"]["said"], "The rules do not allow it, so nothing was done.");
 
     ask(&app, Method::POST, "/api/capabilities/greet/disable", None).await;
     let (status, refused) = call(json!({})).await;
     assert!(status == 409 && refused["error"].as_str().unwrap().contains("disabled"), "{refused}");
+    app.check_replay().await;
+}
+
+#[tokio::test]
+async fn the_fault_of_a_call_is_told_to_a_person_without_the_advice_to_a_model() {
+    let app = TestApp::start().await;
+    let code = "export default function half(params) { if (params.n % 2) throw new Error('it is odd'); return params.n / 2 }";
+    let half = json!({
+        "name": "half",
+        "description": "For the test.",
+        "code": code,
+        "parameters_schema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
+    });
+    app.script([call("write_capability", half), text("done")]);
+    app.connect().await.ask("write").await;
+    let called = async |n: Value| {
+        let body = Some(json!({"arguments": {"n": n}}));
+        let (_, queued) = ask(&app, Method::POST, "/api/capabilities/half/call", body).await;
+        get(&app, &format!("/api/turns/{}?wait=true", queued["turn"])).await;
+        let page = get(&app, &format!("/api/conversations/{}/frames", queued["conversation"])).await;
+        let ended = page["frames"].as_array().unwrap().iter().rfind(|frame| frame["type"] == "tool_result").cloned().unwrap();
+        let listed = get(&app, "/api/capabilities").await;
+        (ended, listed["capabilities"][0]["calls"]["last_error"]["said"].clone())
+    };
+    let (ended, last) = called(json!("x")).await;
+    assert!(ended["result"].as_str().unwrap().contains("The parameters schema is: {"), "{ended}");
+    assert_eq!(ended["fault"], json!({"message": "`/n`: \"x\" is not of type \"integer\"."}));
+    assert_eq!(last, "The arguments did not fit, so nothing was done.");
+    let (ended, last) = called(json!(3)).await;
+    assert!(ended["fault"]["message"] == "it is odd" && ended["fault"]["line"].is_u64(), "{ended}");
+    assert_eq!(last, "it is odd");
     app.check_replay().await;
 }

@@ -149,6 +149,7 @@ async fn wrong_requests_about_branches_events_calls_and_the_server_are_refused_t
             400,
             "leave `profile` out",
         ),
+        (get.clone(), "/api/conversations/99", None, 404, "99"),
         (get.clone(), "/api/conversations/99/export", None, 404, "99"),
         (get.clone(), "/api/conversations/1/export?format=pdf", None, 400, "query cannot be read"),
         (get.clone(), "/api/events?outcome=maybe", None, 400, "query cannot be read"),

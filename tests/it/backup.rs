@@ -242,6 +242,10 @@ async fn things_of_the_agent_that_cannot_be_made_again_do_not_keep_the_rest_from
         CREATE FUNCTION lowest() RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT b.n FROM agent.bound b); END';
         CREATE TABLE later (id int PRIMARY KEY, CONSTRAINT more CHECK (id > agent.lowest()));
         INSERT INTO later VALUES (1), (2);
+        CREATE TABLE heir (CONSTRAINT more CHECK (id > agent.lowest())) INHERITS (later);
+        INSERT INTO heir VALUES (3);
+        CREATE TABLE heirs_heir () INHERITS (heir);
+        INSERT INTO heirs_heir VALUES (4);
         CREATE MATERIALIZED VIEW counted AS SELECT 1 / (5 - agent.lowest()) AS n;
         UPDATE bound SET n = 5";
     sqlx::raw_sql(made).execute(&mut behind).await.unwrap();
@@ -252,13 +256,15 @@ async fn things_of_the_agent_that_cannot_be_made_again_do_not_keep_the_rest_from
     let restored = run(&fresh, &["restore", file]).await;
     done(&restored);
     let told = format!("{}{}", restored.out, restored.err);
-    assert!(told.contains("MATERIALIZED VIEW DATA counted") && !told.contains("TABLE DATA later"), "{restored:?}");
+    assert!(told.contains("MATERIALIZED VIEW DATA counted") && !told.contains("TABLE DATA"), "{restored:?}");
     let server = Server::start(&fresh, &settings).await;
     let mut behind = administrator(&fresh, "level3").connect().await.unwrap();
     for (query, rows) in [
-        ("SELECT count(*) FROM agent.later", 2),
+        ("SELECT count(*) FROM ONLY agent.later", 2),
+        ("SELECT count(*) FROM agent.heir", 2),
         ("SELECT count(*) FROM agent.notes", 1),
-        ("SELECT count(*) FROM pg_constraint WHERE conname = 'more' AND NOT convalidated", 1),
+        ("SELECT count(*) FROM pg_constraint WHERE conname = 'more' AND NOT convalidated", 3),
+        ("SELECT count(*) FROM pg_constraint WHERE conname = 'more' AND conislocal AND coninhcount = 1", 1),
     ] {
         assert_eq!(sqlx::query_scalar::<_, i64>(query).fetch_one(&mut behind).await.unwrap(), rows, "{query}");
     }

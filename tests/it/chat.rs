@@ -74,6 +74,18 @@ async fn each_frame_comes_once_to_each_of_six_sockets_that_send_one_id_at_once()
 }
 
 #[tokio::test]
+async fn a_client_gives_its_message_no_id_of_another_door() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    for id in ["operator/loopback/+491701234567/m1", "vapi-1-1-0123456789abcdef", "v1-0123456789abcdef"] {
+        client.send(json!({"type": "message", "content": "hi", "id": id})).await;
+        let told = client.until(|frame| frame["type"] == "error").await.pop().unwrap();
+        assert!(told["content"].as_str().unwrap().contains("those of messages that come by another door"), "{id}: {told}");
+    }
+    assert_eq!(app.count("SELECT count(*) FROM turns").await, 0);
+}
+
+#[tokio::test]
 async fn the_longest_message_is_kept_and_reaches_the_model_whole() {
     let app = TestApp::start().await;
     let long = "é".repeat(level3::wire::MAX_MESSAGE_BYTES / 2);

@@ -107,6 +107,23 @@ async fn the_list_has_pages_and_none_is_lost_between_them() {
 }
 
 #[tokio::test]
+async fn one_conversation_is_told_as_the_list_tells_it_also_if_it_was_put_away() {
+    let (app, _client, [tea, monad, party]) = three().await;
+    patch(&app, monad, json!({"title": "Haskell", "pinned": true})).await;
+    patch(&app, party, json!({"archived": true})).await;
+    let one = async |id: ConversationId| get(&app, &format!("/api/conversations/{id}")).await;
+    let listed = get(&app, "/api/conversations").await["conversations"].clone();
+    let put_away = get(&app, "/api/conversations?archived=true").await["conversations"].clone();
+    assert_eq!(put_away[0]["title"], "Plan the garden party");
+    assert_eq!((one(monad).await, one(tea).await, one(party).await), (listed[0].clone(), listed[1].clone(), put_away[0].clone()));
+    // One that no list has is not there: it was deleted, or nothing was said in it yet.
+    let status = async |id: ConversationId| ask(&app, Method::GET, &format!("/api/conversations/{id}"), None).await.0;
+    assert_eq!(ask(&app, Method::DELETE, &format!("/api/conversations/{tea}?confirmed=true"), None).await.0, 200);
+    let silent = app.store().owners().create_conversation(app.now()).await.unwrap();
+    assert_eq!((status(tea).await, status(silent).await, status(monad).await), (404, 404, 200));
+}
+
+#[tokio::test]
 async fn a_deleted_conversation_is_out_of_sight_until_something_happens_in_it() {
     let (app, mut client, [tea, monad, _]) = three().await;
     let delete = async |path: String| ask(&app, Method::DELETE, &format!("/api/conversations/{path}"), None).await;

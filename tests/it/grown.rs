@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::support::{Client, TestApp, of_type};
-use crate::undo::{asked, decided, made, words};
+use crate::undo::{asked, decided, made, ran, words};
 
 /// Approves, and returns the question that comes in place of the deed.
 async fn asked_again(client: &mut Client, asking: &Value) -> Value {
@@ -71,6 +71,59 @@ async fn rows_that_a_cascade_takes_besides_are_asked_about_again() {
     decided(&mut client, &again, "deny").await;
     assert_eq!(app.count("SELECT count(*) FROM agent.kid").await, 1490);
     assert_eq!(app.count("SELECT count(*) FROM agent.pa").await, 1490);
+    app.check_replay().await;
+}
+
+#[tokio::test]
+async fn whole_tables_are_asked_about_with_their_rows_and_again_if_they_grew() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    made(
+        &app,
+        &[
+            "CREATE TABLE \"Big one\" (i int PRIMARY KEY)",
+            "INSERT INTO \"Big one\" SELECT generate_series(1, 12)",
+            "CREATE TABLE kid (i int REFERENCES \"Big one\")",
+            "INSERT INTO kid VALUES (1), (2), (3)",
+            "CREATE TABLE bare (i int)",
+        ],
+    )
+    .await;
+    let emptied = "TRUNCATE agent.\"Big one\" CASCADE";
+    let (big, kid, none) = ("It deletes all 12 rows of `Big one`.", "It deletes all 3 rows of `kid`.", "`bare` has no rows.");
+    let dropped = "DROP TABLE \"Big one\" CASCADE";
+    for (query, told, with_kid) in [(dropped, big, false), (emptied, big, true), ("DROP TABLE bare", none, false)] {
+        let asking = asked(&app, &mut client, query).await;
+        assert!(words(&asking).contains(told) && words(&asking).contains(kid) == with_kid, "{query}: {asking}");
+        decided(&mut client, &asking, "deny").await;
+    }
+    for (query, more, told) in [
+        (emptied, "INSERT INTO agent.kid VALUES (4)", "It deletes all 4 rows of `kid`."),
+        ("DROP TABLE IF EXISTS bare", "INSERT INTO agent.bare VALUES (1)", "It deletes 1 row of `bare`."),
+    ] {
+        let asking = asked(&app, &mut client, query).await;
+        meanwhile(&app, more).await;
+        let again = asked_again(&mut client, &asking).await;
+        assert!(words(&again).contains(told) && words(&again).contains("It cannot be undone"), "{query}: {again}");
+        decided(&mut client, &again, "approve").await;
+    }
+    let left = "SELECT (SELECT count(*) FROM agent.\"Big one\") + (SELECT count(*) FROM agent.kid)
+                       + (SELECT count(*) FROM pg_class WHERE relname = 'bare')";
+    assert_eq!(app.count(left).await, 0, "each of them happened");
+    app.check_replay().await;
+}
+
+#[tokio::test]
+async fn nobody_is_asked_about_dropping_what_is_not_there() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    let anew = "DROP TABLE IF EXISTS plan, draft CASCADE; CREATE TABLE plan (i int)";
+    ran(&app, &mut client, "DROP VIEW IF EXISTS plan").await;
+    ran(&app, &mut client, anew).await;
+    assert_eq!(app.count("SELECT count(*) FROM pg_class WHERE relname = 'plan'").await, 1);
+    let asking = asked(&app, &mut client, anew).await;
+    assert!(words(&asking).contains("`plan` has no rows."), "{asking}");
+    decided(&mut client, &asking, "approve").await;
     app.check_replay().await;
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Client, ModelServer, Server, TestApp, call, kinds, of_type, results, text};
 
-const DROP: &str = "DROP TABLE IF EXISTS notes";
+const DROP: &str = "DROP FUNCTION IF EXISTS notes()";
 
 fn drops() -> crate::support::Reply {
     call("execute_sql", json!({ "query": DROP }))

@@ -1,10 +1,13 @@
 //! Tasks and the heartbeat.
 
+use std::sync::Arc;
+
 use level3::domain::{Task, TaskId, ToolCallId};
 use level3::model::Entry;
 use level3::store::StoreError;
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use crate::support::api::ask;
 use crate::support::{Reply, TestApp, call, calls, kinds, of_type, permit, text};
@@ -328,6 +331,39 @@ async fn a_due_task_that_was_completed_before_does_not_fire() {
 }
 
 #[tokio::test]
+async fn a_queued_heartbeat_leaves_alone_what_was_done_before_it_is_taken_up() {
+    let app = TestApp::start().await;
+    for (title, due_at) in [("One", "08:00:30"), ("Two", "08:00:30"), ("Three", "08:01:00")] {
+        make_task(&app, title, &format!("2026-11-20T{due_at}Z")).await;
+    }
+    let complete = |id: i64| call("manage_tasks", json!({"action": "complete", "id": id}));
+    let mut client = app.connect().await;
+    // A message's turn is at work while they fall due, and completes one of them.
+    for (turns, id, replies) in [(1, 1, vec![complete(2), text("The other one, too.")]), (2, 3, Vec::new())] {
+        let (signal, asked, further) = (Arc::new(Notify::new()), app.script.requests().len(), replies.len());
+        app.script([Reply::After(Arc::clone(&signal), Box::new(complete(id))), text("It is.")]).script(replies);
+        client.say("complete it").await;
+        app.script.asked(asked + 1).await;
+        app.advance(30);
+        app.until("SELECT count(*) FROM turns WHERE origin = 'task'", turns).await;
+        signal.notify_one();
+        app.run_until_idle().await;
+        assert_eq!(app.script.requests().len(), asked + 2 + further);
+    }
+    let requests = app.script.requests();
+    let told = |entry: &Entry| match entry {
+        Entry::User(said) => said.contains("task 2, due") && said.ends_with("since: task 1. Do nothing about these."),
+        _ => false,
+    };
+    for request in &requests[requests.len() - 4..requests.len() - 2] {
+        assert!(request.entries.iter().any(told), "the first step of the turn, and its next: {:?}", request.entries);
+    }
+    assert_eq!(app.count("SELECT count(*) FROM turns WHERE origin = 'task' AND state = 'completed'").await, 2);
+    assert_eq!(app.count("SELECT count(*) FROM messages WHERE content LIKE 'Nothing is left to do: %'").await, 1);
+    app.check_replay().await;
+}
+
+#[tokio::test]
 async fn a_crash_between_firing_and_working_loses_no_due_task() {
     let mut app = TestApp::start().await;
     make_task(&app, "Survive", "2026-11-20T08:00:30Z").await;
@@ -354,6 +390,16 @@ async fn a_person_makes_and_changes_a_task_by_hand_under_the_same_law() {
     order(Method::POST, "/api/tasks", json!({"title": " Call Ada at 14:30 ", "details": "all of them"})).await;
     let frames = client.turn().await;
     assert_eq!((&frames[0]["origin"], &frames[0]["content"]), (&json!("command"), &json!("Add the task “Call Ada at 14:30”")));
+    let on_the_list = "The task “Call Ada at 14:30” is on the list.";
+    assert_eq!(of_type(&frames, "tool_result")["said"], on_the_list);
+    assert_eq!(of_type(&frames, "assistant")["content"], on_the_list, "what a screen reader and a client hear");
+    app.script([text("Hello.")]);
+    client.ask("hello").await;
+    let request = app.script.requests().pop().unwrap();
+    assert!(!format!("{:?}", request.entries).contains(on_the_list), "it is no text for a model");
+    let at = format!("http://{}/api/conversations/{}/export", app.address(), client.hello["conversation"]);
+    let export = crate::support::api::client().get(at).send().await.unwrap().text().await.unwrap();
+    assert!(export.matches(on_the_list).count() == 1 && !export.contains("\"title\""), "{export}");
     let made = &of_type(&frames, "task")["task"];
     assert_eq!(
         (&made["title"], &made["due_at"]),

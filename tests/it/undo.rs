@@ -44,7 +44,7 @@ async fn tried(app: &TestApp, client: &mut Client, query: &str) -> Vec<Value> {
 }
 
 /// The agent runs this unasked. Returns the frame of its result.
-async fn ran(app: &TestApp, client: &mut Client, query: &str) -> Value {
+pub async fn ran(app: &TestApp, client: &mut Client, query: &str) -> Value {
     let frames = tried(app, client, query).await;
     assert_eq!(frames.last().unwrap()["state"], "completed", "{query}: {frames:#?}");
     let result = of_type(&frames, "tool_result");
@@ -252,6 +252,8 @@ async fn more_than_a_thousand_rows_and_all_of_a_table_are_asked_about_with_their
         ("DELETE FROM big WHERE id <= 1001", "It deletes 1001 rows of `big`."),
         ("UPDATE big SET body = NULL WHERE id > 10", "It overwrites 4990 rows of `big`."),
         ("DELETE FROM pair WHERE id IS NOT NULL", "It deletes all 2 rows of `pair`."),
+        ("DELETE FROM pair", "It deletes all 2 rows of `pair`."),
+        ("MERGE INTO pair USING one ON true WHEN MATCHED THEN DELETE", "It deletes all 2 rows of `pair`."),
         ("UPDATE pair SET body = NULL", "It overwrites all 2 rows of `pair`."),
         (
             "DELETE FROM pair WHERE id = 1; UPDATE pair SET body = 'z'",
@@ -267,7 +269,8 @@ async fn more_than_a_thousand_rows_and_all_of_a_table_are_asked_about_with_their
         assert_eq!(rows(&app, &["big", "pair", "one"]).await, before, "{query}: nothing happened");
     }
     // A thousand rows, and the only row of a table, are kept and nobody is asked.
-    for (query, kept) in [("DELETE FROM big WHERE id <= 1000", 1000), ("DELETE FROM one WHERE id = 1", 1)] {
+    for (query, kept) in [("DELETE FROM big WHERE id <= 1000", 1000), ("DELETE FROM one WHERE id = 1", 1), ("DELETE FROM one", 1)]
+    {
         let result = ran(&app, &mut client, query).await;
         assert_eq!(result["kept"], kept, "{query}");
         assert_eq!(undo(&app, &result["call"]).await.0, 200, "{query}");

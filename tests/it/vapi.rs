@@ -318,8 +318,7 @@ async fn a_request_that_comes_again_joins_its_turn_and_one_that_breaks_off_ends_
     begin.notify_one();
     heard.push_str(&in_time("the answer", first.text()).await.unwrap());
     assert_eq!(words_of(&heard), "One moment. You have one task.");
-    // The same request again, in the other form of the address: the same turn, and no other model
-    // request.
+    // The same request again, by the other form of the address: the same turn, no model request.
     let bearer = format!("Bearer {}", made.bearer);
     let (status, again) = vapi.completion(&made, &["list"], &bearer, "/chat/completions").await;
     assert_eq!((status, words_of(&again)), (200, "You have one task.".to_owned()));
@@ -492,8 +491,7 @@ async fn a_call_lasts_no_longer_than_the_minutes_and_its_secrets_outlive_a_resta
     }
     vapi.app.advance(2);
     assert_eq!(vapi.tells(&made, json!({"type": "status-update", "status": "ended"})).await.0, 200);
-    // Eight seconds are left, and a call of Vapi's would be longer: to the person the minutes are
-    // used up.
+    // Eight seconds are left. A call of Vapi's would be longer, so the minutes are used up.
     let asked = vapi.peer.arrived().len();
     let (status, told) = vapi.begin().await;
     let used_up = "You've used your voice minutes for this month.";

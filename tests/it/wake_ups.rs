@@ -27,7 +27,7 @@ async fn new_conversations(app: &TestApp, count: usize) -> Vec<ConversationId> {
 
 /// Leaves a turn that waits for a person until tomorrow.
 async fn ask_a_person(app: &TestApp) {
-    app.script([call("execute_sql", json!({"query": "DROP TABLE IF EXISTS nothing"}))]);
+    app.script([call("execute_sql", json!({"query": "DROP FUNCTION IF EXISTS nothing()"}))]);
     let mut client = app.connect().await;
     client.say("drop it").await;
     client.asked().await;

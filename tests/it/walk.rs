@@ -48,6 +48,7 @@ const ROUTES: &[(&str, &str, Gets)] = &[
     ("GET", "/v1/models/{id}", Forbidden),
     ("GET", "/api/conversations", Own),
     ("POST", "/api/conversations", Own),
+    ("GET", "/api/conversations/{id}", Nothing),
     ("PATCH", "/api/conversations/{id}", Nothing),
     ("DELETE", "/api/conversations/{id}", Nothing),
     ("GET", "/api/conversations/{id}/frames", Nothing),

@@ -37,8 +37,7 @@ pub fn count(file: &Source) -> usize {
 }
 
 /// The roots of the three crates, with the first and the last floor that each holds.
-pub const ROOTS: [(&str, usize, usize); 3] =
-    [("src/ground.rs", 0, 1), ("src/hands.rs", 2, 3), ("src/lib.rs", 4, usize::MAX)];
+pub const ROOTS: [(&str, usize, usize); 3] = [("src/ground.rs", 0, 1), ("src/hands.rs", 2, 3), ("src/lib.rs", 4, usize::MAX)];
 
 /// True for the root of a crate, which is no module.
 pub fn is_root(path: &str) -> bool {

@@ -4,8 +4,20 @@ use std::fmt;
 use std::path::Path;
 
 /// The folders that are searched, besides the files at the top.
-const FOLDERS: [&str; 12] =
-    ["src", "crates", "tests", "benches", "static", "capabilities", "channels", "migrations", "scripts", "docs", "examples", ".ci"];
+const FOLDERS: [&str; 12] = [
+    "src",
+    "crates",
+    "tests",
+    "benches",
+    "static",
+    "capabilities",
+    "channels",
+    "migrations",
+    "scripts",
+    "docs",
+    "examples",
+    ".ci",
+];
 
 /// Other people's files, and files that a program writes.
 const NOT_OURS: [&str; 4] = ["static/vendor/", "tests/page/vendor/", "capabilities/engine/vendor/", "channels/whatsapp/target/"];

@@ -38,7 +38,8 @@ pub fn opening(file: &Source) -> Vec<Finding> {
 ///
 /// The modules of a crate below are named in one `pub use`.
 pub fn only_modules(file: &Source) -> Vec<Finding> {
-    let is_below = |tree: &syn::UseTree| matches!(tree, syn::UseTree::Path(path) if path.ident.to_string().starts_with("level3_"));
+    let is_below =
+        |tree: &syn::UseTree| matches!(tree, syn::UseTree::Path(path) if path.ident.to_string().starts_with("level3_"));
     let other = |item: &syn::Item| match item {
         syn::Item::Mod(module) => module.content.is_some(),
         syn::Item::Use(import) => !is_below(&import.tree),

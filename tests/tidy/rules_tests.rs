@@ -30,7 +30,11 @@ fn a_file_without_its_purpose_is_found() {
 
 #[test]
 fn a_root_with_more_than_modules_is_found() {
-    passes(only_modules, "src/lib.rs", &["//! The library.\n/// Time.\npub mod clock;\nmod inner;", "pub use level3_ground::{clock};\nmod inner;"]);
+    passes(
+        only_modules,
+        "src/lib.rs",
+        &["//! The library.\n/// Time.\npub mod clock;\nmod inner;", "pub use level3_ground::{clock};\nmod inner;"],
+    );
     finds(only_modules, "src/lib.rs", &["pub use clock::Clock;", "mod a { }", "fn a() {}"]);
 }
 

@@ -61,8 +61,11 @@ impl Bridge {
     }
 
     fn answer(&self, id: i64) {
-        let answer = json!({"jsonrpc": "2.0", "id": id, "result": {"tools": [], "resultType": "complete"}});
-        self.says.send(serde_json::from_value(answer).unwrap()).unwrap();
+        self.say(json!({"jsonrpc": "2.0", "id": id, "result": {"tools": [], "resultType": "complete"}}));
+    }
+
+    fn say(&self, message: Value) {
+        self.says.send(serde_json::from_value(message).unwrap()).unwrap();
     }
 
     /// Everything that came out, once the bridge has ended.
@@ -113,6 +116,19 @@ async fn what_was_taken_back_or_never_ends_is_not_waited_for() {
     let listens = json!({"jsonrpc": "2.0", "id": 2, "method": "subscriptions/listen", "params": {"notifications": {"toolsListChanged": true}}});
     bridge.write(&[lists(1), cancelled, listens]).await;
     assert_eq!(bridge.end().await, Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn what_the_transport_lost_is_told_in_our_words_and_an_error_of_level3_in_its_own() {
+    let mut bridge = Bridge::new(PATIENCE);
+    bridge.write(&[lists(1), lists(2)]).await;
+    bridge.heard(2).await;
+    for (id, code) in [(1, -32603), (2, -32000)] {
+        bridge.say(json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": "no answer"}}));
+    }
+    let told = bridge.end().await;
+    assert!(told[0]["error"]["message"].as_str().unwrap().starts_with("The connection to level3 ended."), "{told:?}");
+    assert_eq!(told[1]["error"], json!({"code": -32000, "message": "no answer"}));
 }
 
 #[tokio::test]

@@ -11,6 +11,11 @@ pub fn files(state: &CampaignState) -> [(&'static str, String); 3] {
     [("context.md", context(state)), ("environment.md", environment(state)), ("tasks.md", tasks(state))]
 }
 
+/// True if artifacts of this type stand in one of them.
+pub fn is_shown(kind: ArtifactType) -> bool {
+    matches!(kind, ArtifactType::Context | ArtifactType::Environment)
+}
+
 const HEAD: &str = "<!-- Written by level3 from its database, and never read: changes here are lost. -->\n";
 
 fn context(state: &CampaignState) -> String {
@@ -53,3 +58,6 @@ fn tasks(state: &CampaignState) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests;

@@ -229,8 +229,11 @@ pub fn validate(state: &CampaignState, proposal: &CampaignProposal, beside: usiz
             return Err(format!("task {id} cannot be worked on: {why}; {}", others()));
         }
     }
-    let (now_at, fingerprint) = (state.sha256(), proposal.fingerprint());
-    if let Some(carried) = state.campaign.carried.iter().find(|past| past.state == now_at && past.proposal == fingerprint) {
+    let fingerprint = proposal.fingerprint();
+    let mut before = state.campaign.carried.iter().filter(|past| past.proposal == fingerprint).peekable();
+    // The whole state has a fingerprint made only if the proposal was made before.
+    let now_at = before.peek().map(|_| state.sha256());
+    if let Some(carried) = before.find(|past| now_at.as_ref() == Some(&past.state)) {
         return Err(format!("this very proposal was carried out already, and nothing has changed since: {}", carried.came));
     }
     match proposal {

@@ -69,6 +69,15 @@ fn a_text_that_is_too_long_ends_with_a_word_and_says_that_there_is_more() {
 }
 
 #[test]
+fn the_note_is_one_sentence_about_as_much_as_there_is() {
+    let note = |offers: &[&str]| no_action(&offers.iter().copied().map(str::to_owned).collect::<Vec<_>>());
+    assert_eq!(note(&[]), "No action was taken for this order.");
+    assert_eq!(note(&["jump"]), "No action was taken for this order; I can jump.");
+    assert_eq!(note(&["run", "jump", "sing"]), "No action was taken for this order; I can run, jump or sing.");
+    assert_eq!((&*with_note("Hello.", None), &*with_note("Hello.", Some("Bye."))), ("Hello.", "Hello.\n\nBye."));
+}
+
+#[test]
 fn the_global_context_is_an_object_of_eight_kibibytes_at_most() {
     assert_eq!(fits(&json!([1])), Err(ContextRefused::NoObject));
     let of = |bytes: usize| json!({ "a": "x".repeat(bytes - 8) });

@@ -162,10 +162,16 @@ impl Pace {
         if let Some((name, is, floor)) = most.into_iter().find(|(_, is, floor)| is > floor) {
             return Err(told(name, is, floor));
         }
-        if pace.quiet_from.0 > floor.quiet_from.0 || pace.quiet_until.0 < floor.quiet_until.0 {
+        if !pace.keeps_quiet_of(&floor) {
             return Err("quiet hours are 21:00 to 08:00 at least; lengthen them, or say \"i_know\": true beside it".to_owned());
         }
         Ok(pace)
+    }
+
+    /// True if all quiet hours of the other are quiet here, too.
+    fn keeps_quiet_of(&self, other: &Self) -> bool {
+        let since = |time: WallTime| (time.0 - self.quiet_from.0).num_seconds().rem_euclid(DAY.num_seconds());
+        since(other.quiet_from) < since(other.quiet_until) && since(other.quiet_until) <= since(self.quiet_until)
     }
 
     /// The end of the quiet hours in which this moment lies on the contact's clock; `None` if it

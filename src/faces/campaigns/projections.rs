@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Campaigns;
 use crate::domain::CampaignId;
-use crate::domain::campaign::files::files;
+use crate::domain::campaign::files::{files, is_shown};
 use crate::facts::{Event, EventRecord};
 use crate::store::{CampaignError, Store, StoreError};
 use crate::whole_file;
@@ -64,7 +64,7 @@ fn about(event: &Event) -> Option<CampaignId> {
     match event {
         Event::CampaignChanged(changed) => Some(changed.campaign.id),
         Event::CampaignTaskChanged(changed) => Some(changed.task.campaign_id),
-        Event::ArtifactKept(kept) => Some(kept.artifact.campaign_id),
+        Event::ArtifactKept(kept) => is_shown(kept.artifact.artifact_type).then_some(kept.artifact.campaign_id),
         _ => None,
     }
 }

@@ -20,7 +20,7 @@ use crate::domain::campaign::script::{RUN_SCRIPT, ScriptPlan, asks_for_hosts};
 use crate::domain::campaign::visit::PagePlan;
 use crate::domain::campaign::{ArtifactType, CampaignProposal, CampaignState, ContextKind, ProposalKind, Requirement};
 use crate::domain::{CampaignId, Effect, Outcome, Refusal, RefusalCode, ToolSpec};
-use crate::store::{CampaignError, StoreError};
+use crate::store::{CampaignError, HandedCycle, HeldCycle, PlannedDeed, StoreError};
 use crate::tools::{Act, CallCard, Doing, Executed, Kit, Prepared, Preparing, Tool, ToolError};
 
 /// The eight, for campaigns alone.
@@ -41,6 +41,8 @@ struct ReadProposal {
     ranking: Option<NewRanking>,
     /// The state that it was judged by.
     state: CampaignState,
+    /// The cycle that has handed it on, if it has.
+    held: Option<HeldCycle>,
 }
 
 /// A scoring config that would rank the leads anew.
@@ -80,9 +82,9 @@ impl Tool for ProposalTool {
             let proposal = CampaignProposal::read(self.kind.as_str(), &asked.arguments).map_err(refused)?;
             let (store, now) = (&asked.kit().store, asked.kit().clock.now());
             // That by which the model was asked, if nothing else has happened since.
-            let state = match store.handed_on(asked.lease) {
-                Some(state) => Ok(state),
-                None => store.campaign_state_in(asked.lease.conversation).await,
+            let (state, held) = match store.handed_on(asked.lease) {
+                Some(HandedCycle { state, held }) => (Ok(state), held),
+                None => (store.campaign_state_in(asked.lease.conversation).await, None),
             };
             let state = match state {
                 Ok(state) => state,
@@ -138,7 +140,7 @@ impl Tool for ProposalTool {
                 whole["bound"] = bound;
                 whole
             });
-            Ok(Prepared { context, arguments, ..Prepared::new(ReadProposal { proposal, card, ranking, state }, effect) })
+            Ok(Prepared { context, arguments, ..Prepared::new(ReadProposal { proposal, card, ranking, state, held }, effect) })
         }
         .boxed()
     }
@@ -244,7 +246,12 @@ impl Act for ReadProposal {
     fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
         async move {
             let kit = doing.kit();
-            let Self { proposal, state, .. } = *self;
+            let Self { proposal, state, held, .. } = *self;
+            if let Some(held) = held.filter(|_| PlannedDeed::is_for(&proposal, doing.permit)) {
+                let planned = kit.store.plan_deed(doing.permit, &proposal, held, state, kit.clock.now());
+                // A deed that cannot be planned is judged by a state that is read anew.
+                return Ok(planned.map_or(Executed::Overtaken, |(told, deed)| Executed::Deed(Box::new(deed), Outcome::ok(told))));
+            }
             let mut unit = kit.store.begin(kit.clock.now()).await?;
             match unit.carry_out_judged(doing.permit, doing.lease, &proposal, state).await? {
                 Some(Ok((told, state))) => {

@@ -16,7 +16,7 @@ use crate::domain::{CallState, CampaignId, Origin, Refusal, RefusalCode};
 use crate::executor::{RunningTurn, Worked, Worker};
 use crate::facts::{CycleAsked, CycleWords};
 use crate::failpoint::{self, Point};
-use crate::store::{CampaignError, CycleCame, LastCall, Lease, NewStep, StoreError};
+use crate::store::{CampaignError, CycleCame, LastCall, Lease, NewStep, ReadState, Standing, StoreError};
 
 /// The words for an answer without a proposal.
 const NO_PROPOSAL: &str = "your answer made no proposal; answer with exactly one call of one of the eight tools";
@@ -47,20 +47,36 @@ impl Worker for CampaignWorker {
     fn work<'a>(&'a self, lease: &'a Lease, shutdown: &'a CancellationToken) -> BoxFuture<'a, Result<Worked, StoreError>> {
         async move {
             let executor = &self.0.0.executor;
-            let Some(mut turn) = executor.begin(lease, None).await? else { return Ok(Worked::Ended) };
+            let (standing, state) = self.read_ahead(lease).await?.unzip();
+            let Some(mut turn) = executor.begin(lease, standing).await? else { return Ok(Worked::Ended) };
             if lease.origin != Origin::Cycle {
                 return executor.close(lease, turn.steps + 1, "campaign", NOBODY_LISTENS).await;
             }
             let _in_hand = executor.store.begin_cycle(lease);
             let time = executor.allowance(&turn);
-            executor.within(time, lease, self.cycle(&mut turn, shutdown)).await
+            executor.within(time, lease, self.cycle(&mut turn, state, shutdown)).await
         }
         .boxed()
     }
 }
 
 impl CampaignWorker {
-    async fn cycle(&self, turn: &mut RunningTurn<'_>, shutdown: &CancellationToken) -> Result<Worked, StoreError> {
+    /// Reads where a cycle that begins stands, and with that the state that its request shows.
+    async fn read_ahead(&self, lease: &Lease) -> Result<Option<(Standing, ReadState)>, StoreError> {
+        let executor = &self.0.0.executor;
+        match executor.wanted_first(lease).filter(|_| lease.origin == Origin::Cycle && lease.fence == 1) {
+            Some(wanted) => executor.store.cycle_taken_up(lease, wanted).await,
+            None => Ok(None),
+        }
+    }
+
+    /// `read`: the state, if it was read already.
+    async fn cycle(
+        &self,
+        turn: &mut RunningTurn<'_>,
+        mut read: Option<ReadState>,
+        shutdown: &CancellationToken,
+    ) -> Result<Worked, StoreError> {
         let (lease, executor) = (turn.lease, &self.0.0.executor);
         // A step of before a crash, or of before an approval, goes first.
         let mut proposals = match turn.steps {
@@ -76,7 +92,7 @@ impl CampaignWorker {
             if shutdown.is_cancelled() {
                 return Ok(Worked::Paused);
             }
-            match self.ask(turn).await? {
+            match self.ask(turn, read.take()).await? {
                 Asked::Proposals(many) => proposals = Some(many),
                 Asked::Worked(worked) => return Ok(worked),
             }
@@ -102,7 +118,16 @@ impl CampaignWorker {
         if let Some(worked) = executor.calls(turn, shutdown).await? {
             return Ok(Some(worked));
         }
-        let mut unit = executor.store.begin(self.0.clock().now()).await?;
+        let now = self.0.clock().now();
+        if let Some((held, state)) = executor.store.carried_out(lease)
+            && let Judged::Came(came) = judged(&held.calls)
+        {
+            let presence = self.0.presence(held.campaign);
+            if executor.store.end_known_cycle(lease, (held, state), came, presence, now).await? {
+                return Ok(Some(Worked::Ended));
+            }
+        }
+        let mut unit = executor.store.begin(now).await?;
         let held = unit.look_at_cycle(lease).await?;
         turn.steps = held.steps;
         let Some(step) = held.unjudged else { return Ok(None) };
@@ -123,19 +148,30 @@ impl CampaignWorker {
         }
     }
 
-    /// Asks the model for one proposal, by the state as it is, and stores the answer.
-    async fn ask(&self, turn: &mut RunningTurn<'_>) -> Result<Asked, StoreError> {
-        let (lease, executor) = (turn.lease, &self.0.0.executor);
-        let store = &executor.store;
-        let state = match store.campaign_state_in(lease.conversation).await {
-            Ok(state) => state,
+    /// The state by which the model is asked. `None` if the campaign is broken: then the cycle is
+    /// over.
+    async fn state(&self, lease: &Lease, read: Option<ReadState>) -> Result<Option<CampaignState>, StoreError> {
+        let store = self.0.store();
+        let read = match read {
+            Some(read) => read,
+            None => store.campaign_state_in(lease.conversation).await,
+        };
+        match read {
+            Ok(state) => Ok(Some(state)),
             Err(CampaignError::Broken(id, why)) => {
                 tracing::error!(campaign = %id, why, "a campaign is broken");
                 store.break_campaign(lease.conversation, &why, self.0.clock().now()).await?;
-                return Ok(Asked::Worked(Worked::Ended));
+                Ok(None)
             }
-            Err(error) => return Err(error.into()),
-        };
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Asks the model for one proposal, by the state as it is, and stores the answer.
+    async fn ask(&self, turn: &mut RunningTurn<'_>, read: Option<ReadState>) -> Result<Asked, StoreError> {
+        let (lease, executor) = (turn.lease, &self.0.0.executor);
+        let store = &executor.store;
+        let Some(state) = self.state(lease, read).await? else { return Ok(Asked::Worked(Worked::Ended)) };
         let id = state.campaign.id;
         failpoint::hit(Point::AfterLoad).map_err(StoreError::broken)?;
         let now = self.0.clock().now();
@@ -200,7 +236,8 @@ impl CampaignWorker {
         // and neither changes it.
         let alone = upto == state.sequence + said;
         if let Some((_, sequence)) = stored.sequences.filter(|(first, _)| alone && *first == upto + 1) {
-            store.hand_on(lease, CampaignState { words: Some(fingerprint), sequence, ..state });
+            let state = CampaignState { words: Some(fingerprint), sequence, ..state };
+            store.hand_on_answered(lease, state, &stored, turn.steps);
         }
         let proposals = stored.calls.len();
         turn.asked_for(stored);

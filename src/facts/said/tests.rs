@@ -51,7 +51,13 @@ fn no_words_for_a_model_reach_a_person() {
         let outcome = Outcome::refused(&Refusal::new(*code, "Make it yourself, the user cannot."));
         let told = said("nope", &outcome, Some("deny"));
         assert!(!told.contains("Make it") && !told.contains("missing field") && told.ends_with('.'), "{code}: {told}");
+        // The words of code that threw are its author's.
+        let threw = matches!(code, RefusalCode::CapabilityFailed | RefusalCode::CapabilityFault);
+        assert_eq!(failure(Some(*code), &outcome.result) == "Make it yourself, the user cannot.", threw, "{code}");
+        assert!(outcome.account.fault.is_none(), "{code}");
     }
+    assert_eq!(failure(Some(RefusalCode::CapabilityFailed), "{\"cut"), "The capability failed.");
+    assert_eq!(failure(None, "The user stopped it; do not try again."), "It did not succeed.");
     // The code stands for both.
     let much = Outcome::refused(&Refusal::new(RefusalCode::TooLarge, "there are 51 tests and there may be 50"));
     assert!(said(WRITE_CAPABILITY, &much, Some("allow")).contains("too many tests"));

@@ -1,6 +1,6 @@
 //! The effect of each kind of statement, without the statements inside it.
 
-use sqlparser::ast::{AlterTableOperation, AlterType, CommentObject, MergeAction, ObjectType, Statement, UtilityOption};
+use sqlparser::ast::{AlterTableOperation, AlterType, CommentObject, ObjectType, Statement, UtilityOption};
 
 use crate::domain::Effect;
 
@@ -11,14 +11,9 @@ use crate::domain::Effect;
 pub(super) fn of(statement: &Statement) -> Result<Effect, String> {
     match statement {
         Statement::Query(_) | Statement::ShowVariable { .. } => Ok(Effect::Read),
-        Statement::Insert(_) | Statement::Update(_) => Ok(Effect::Write),
-        // Only the run shows how many rows the condition leaves.
-        Statement::Delete(delete) if delete.selection.is_some() => Ok(Effect::Write),
-        Statement::Delete(_) | Statement::Truncate(_) => Ok(Effect::Delete),
-        Statement::Merge(merge) => {
-            let deletes = merge.clauses.iter().any(|clause| matches!(clause.action, MergeAction::Delete { .. }));
-            Ok(if deletes { Effect::Delete } else { Effect::Write })
-        }
+        // Only the run shows how many rows these lose.
+        Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::Merge(_) => Ok(Effect::Write),
+        Statement::Truncate(_) => Ok(Effect::Delete),
         Statement::CreateTable(_)
         | Statement::CreateView(_)
         | Statement::CreateIndex(_)

@@ -9,8 +9,6 @@ use super::{Look, effects};
 
 /// Bytes of a condition in a sentence; the whole statement stands beside the sentences anyway.
 const SHOWN_BYTES: usize = 200;
-/// Rows that are deleted one by one are kept as far as they fit, which only the run shows.
-const KEPT: &str = "Its rows are kept for 30 days if they are not too many: then it can be undone.";
 /// No row of these is kept.
 const LOST: &str = "It cannot be undone.";
 
@@ -44,12 +42,11 @@ fn of(statement: &Statement) -> Vec<String> {
         Statement::Explain { .. } => one("Carries a statement out and shows how:".to_owned()),
         Statement::Insert(insert) => one(format!("Adds rows to `{}`.", insert.table)),
         Statement::Update(update) => one(updated(update)),
-        Statement::Delete(delete) => deleted(delete),
+        Statement::Delete(delete) => one(deleted(delete)),
         Statement::Merge(merge) => {
             let deletes = merge.clauses.iter().any(|clause| matches!(clause.action, MergeAction::Delete { .. }));
             let verb = if deletes { "Adds, changes and deletes rows of" } else { "Adds and changes rows of" };
-            let sentence = format!("{verb} `{}`, following `{}`.", merge.table, merge.source);
-            [Some(sentence), deletes.then(|| KEPT.to_owned())].into_iter().flatten().collect()
+            one(format!("{verb} `{}`, following `{}`.", merge.table, merge.source))
         }
         Statement::Truncate(truncate) => {
             let tables: Vec<_> = truncate.table_names.iter().map(|table| table.name.to_string()).collect();
@@ -92,14 +89,13 @@ fn updated(update: &Update) -> String {
     }
 }
 
-fn deleted(delete: &Delete) -> Vec<String> {
+/// If the run loses many rows, it says how many, and whether they are kept.
+fn deleted(delete: &Delete) -> String {
     let (FromTable::WithFromKeyword(tables) | FromTable::WithoutKeyword(tables)) = &delete.from;
     let tables: Vec<_> = tables.iter().map(ToString::to_string).collect();
     match &delete.selection {
-        // Nobody is asked about this from its text: if the run loses many rows, it says whether
-        // they are kept.
-        Some(condition) => vec![format!("Deletes the rows of {} where {}.", list(&tables), cut(&condition.to_string()))],
-        None => vec![format!("Deletes all rows of {}.", list(&tables)), KEPT.to_owned()],
+        Some(condition) => format!("Deletes the rows of {} where {}.", list(&tables), cut(&condition.to_string())),
+        None => format!("Deletes all rows of {}.", list(&tables)),
     }
 }
 

@@ -5,11 +5,11 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::reply::{QueryString, Reply};
+use super::reply::{ApiRefusal, QueryString, Reply};
 use crate::domain::{ConversationId, shortened};
 use crate::facts::EventRecord;
 use crate::http::visitor::Visitor;
-use crate::store::EventFilter;
+use crate::store::{EventFilter, Theirs};
 use crate::wire::api::{Events, HeartbeatReport, ListedEvent};
 
 /// Events on a page.
@@ -44,34 +44,41 @@ pub(super) async fn events(visitor: Visitor, QueryString(asked): QueryString<Eve
     let EventQuery { kind, tool, outcome, conversation, from, to, before } = asked;
     let well = outcome.map(|outcome| outcome == Ended::Done);
     let filter = EventFilter { kind, tool, well, conversation, from, to, before };
-    let mut found = visitor.theirs().find_events(&filter, PAGE + 1).await?;
+    let theirs = visitor.theirs();
+    let mut found = theirs.find_events(&filter, PAGE + 1).await?;
     let more = found.len() > PAGE as usize;
     found.truncate(PAGE as usize);
     let next = found.last().filter(|_| more).map(|(position, _)| *position);
-    Ok(Json(Events { events: found.iter().map(listed).collect(), next }))
+    Ok(Json(Events { events: listed(&theirs, &found).await?, next }))
 }
 
 pub(super) async fn heartbeat(visitor: Visitor) -> Reply<HeartbeatReport> {
     let theirs = visitor.theirs();
     let (next, did) = tokio::try_join!(theirs.next_wake_ups(BEATS), theirs.heartbeat_events(BEATS))?;
-    Ok(Json(HeartbeatReport { next, did: did.iter().map(listed).collect() }))
+    Ok(Json(HeartbeatReport { next, did: listed(&theirs, &did).await? }))
 }
 
-fn listed((position, record): &(i64, EventRecord)) -> ListedEvent {
-    let (said, text) = record.told();
-    let mut event = json!(record.event);
-    shorten(&mut event);
-    ListedEvent {
-        position: *position,
-        conversation: record.conversation,
-        seq: record.sequence,
-        at: record.at,
-        kind: record.event.kind().to_owned(),
-        turn: record.event.about().turn,
-        said,
-        text: shortened(&text, MOST_TEXT).into_owned(),
-        event,
+/// Events as a person is told them.
+async fn listed(theirs: &Theirs, found: &[(i64, EventRecord)]) -> Result<Vec<ListedEvent>, ApiRefusal> {
+    let mut events = Vec::with_capacity(found.len());
+    for (position, record) in found {
+        let (said, text) = record.told();
+        let mut event = json!(record.event);
+        shorten(&mut event);
+        events.push(ListedEvent {
+            position: *position,
+            conversation: record.conversation,
+            instance: theirs.instance_of(record.conversation).await?,
+            seq: record.sequence,
+            at: record.at,
+            kind: record.event.kind().to_owned(),
+            turn: record.event.about().turn,
+            said,
+            text: shortened(&text, MOST_TEXT).into_owned(),
+            event,
+        });
     }
+    Ok(events)
 }
 
 /// Shortens every text in `value`.

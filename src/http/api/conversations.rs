@@ -1,4 +1,4 @@
-//! Conversations: new ones, the list, its changes, older frames, and the search.
+//! Conversations: new ones, the list and each of it, its changes, older frames, and the search.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -11,7 +11,9 @@ use crate::domain::ConversationId;
 use crate::facts::EventRecord;
 use crate::http::visitor::Visitor;
 use crate::store::ListPlace;
-use crate::wire::api::{BranchPoint, ConversationChange, Conversations, Deleted, Frames, NewConversation, SearchResults};
+use crate::wire::api::{
+    BranchPoint, ConversationChange, Conversations, Deleted, Frames, ListedConversation, NewConversation, SearchResults,
+};
 
 /// Conversations on a page of the list.
 const LIST: i64 = 50;
@@ -83,6 +85,10 @@ pub(super) async fn list(visitor: Visitor, QueryString(Page { archived, after })
     conversations.truncate(LIST as usize);
     let next = conversations.last().filter(|_| more).map(|last| written(&last.into()));
     Ok(Json(Conversations { conversations, next }))
+}
+
+pub(super) async fn show(visitor: Visitor, At(id): At<ConversationId>) -> Reply<ListedConversation> {
+    Ok(Json(visitor.theirs().conversation(&visitor.mains(), id).await?))
 }
 
 /// A place in the list as an address has it.

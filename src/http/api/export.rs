@@ -64,7 +64,15 @@ pub(super) async fn export(
 fn markdown(title: &str, frames: &[Sequenced]) -> String {
     let title = title.lines().next().unwrap_or_default();
     let mut text = format!("# {title}\n");
+    let (mut is_order, mut told) = (false, ["", ""]);
     for frame in frames {
+        match &frame.frame {
+            ServerFrame::Turn { origin: Some(origin), .. } => is_order = *origin == Origin::Command,
+            ServerFrame::ToolResult { said, result, .. } => told = [said.as_str(), result.as_str()],
+            // The last words of an order are those of its call; of an old one, those for a model.
+            ServerFrame::Assistant { content, .. } if is_order && told.contains(&content.as_str()) => continue,
+            _ => {}
+        }
         if let Some(part) = part(frame) {
             text.push('\n');
             text.push_str(part.trim_end());

@@ -44,7 +44,7 @@ const MAX_BODY_BYTES: usize = 4 << 20;
 pub(super) fn routes() -> Router<Closed> {
     Router::new()
         .route("/conversations", get(conversations::list).post(conversations::create))
-        .route("/conversations/{id}", patch(conversations::change).delete(conversations::delete))
+        .route("/conversations/{id}", get(conversations::show).patch(conversations::change).delete(conversations::delete))
         .route("/conversations/{id}/frames", get(conversations::frames))
         .route("/conversations/{id}/export", get(export::export))
         .route("/search", get(conversations::search))

@@ -61,7 +61,7 @@ impl Door {
         let keyed = context.meta.get(KEY).is_some_and(Value::is_string);
         match self.wait(turn, tool, keyed, &context).await.map_err(|error| broken(&error))? {
             Waited::Answer(result) => Ok(words::about(result, turn, joined)),
-            Waited::Cancelled => Err(ErrorData::internal_error("cancelled by the client", None)),
+            Waited::Cancelled => Err(ErrorData::new(words::UNANSWERED, "cancelled by the client", None)),
         }
     }
 

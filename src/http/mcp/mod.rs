@@ -118,7 +118,7 @@ fn tool(spec: ToolSpec) -> Tool {
 /// Words for a client if the database does not answer; the log has the rest.
 fn broken(error: &StoreError) -> ErrorData {
     tracing::warn!(error = error as &dyn std::error::Error, "an MCP client could not be answered");
-    ErrorData::internal_error(error.for_caller(), None)
+    ErrorData::new(words::UNANSWERED, error.for_caller(), None)
 }
 
 /// Completes when the offered tools may have changed; `false` if the server ends.

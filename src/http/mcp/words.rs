@@ -13,6 +13,10 @@ const MAX_RESULT_BYTES: usize = 256 << 10;
 /// The longest name of a client, in characters.
 const MAX_CLIENT: usize = 80;
 
+/// The code of an error without an answer. Nothing here is an internal error of the protocol: with
+/// that code the transport of a client says that it lost the answer (`cli::bridge`).
+pub(super) const UNANSWERED: ErrorCode = ErrorCode(-32000);
+
 pub(super) const SAFE_MODE: &str = "level3 runs in safe mode: capabilities are off until it is started without LEVEL3_SAFE_MODE.";
 pub(super) const TOO_MANY_WAIT: &str =
     "Too many of your calls wait for a person already. Nothing was begun; try again when some are decided.";

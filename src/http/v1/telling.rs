@@ -204,7 +204,7 @@ impl Telling {
             all.completion_tokens += used.output;
             all.total_tokens += used.input + used.output;
         }
-        self.step.written.clone_from(&step.content);
+        self.step.written = step.said().into_owned();
         let mut pieces: Vec<_> = self.grow(true).into_iter().collect();
         if step.unproven {
             pieces.push(StreamPiece::Text(self.add(self.marks[usize::from(!step.last)])));

@@ -4,8 +4,8 @@
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::domain::VoiceCallId;
 use crate::domain::voice::VoiceLanguage;
+use crate::domain::{MessageDoor, VoiceCallId};
 
 /// The last words of the person, and how many messages they are.
 #[derive(Debug, PartialEq)]
@@ -44,7 +44,7 @@ impl AskedWords {
 /// The id of a message of a call, by its place and its words.
 pub(super) fn message_id(call: VoiceCallId, count: i32, text: &str) -> String {
     let digest = Sha256::digest(folded(text));
-    format!("vapi-{call}-{count}-{}", hex::encode(&digest[..8]))
+    MessageDoor::Vapi.id(format_args!("{call}-{count}-{}", hex::encode(&digest[..8])))
 }
 
 /// Words without what a transcriber writes now so and now so.

@@ -3,8 +3,7 @@
 
 /// How often the longest piece that is looked for comes. Whole paragraphs are repeated, too.
 const TIMES: usize = 4;
-/// How much of a text has to be the same piece over and over, in bytes. Tables, rulers and lists of
-/// zeros are shorter.
+/// How many bytes of a text are one piece over and over; tables and lists of zeros are shorter.
 const IN_TEXT: usize = 4096;
 /// The same for the arguments of a call.
 const IN_ARGUMENTS: usize = 2048;

@@ -10,3 +10,11 @@ fn the_place_is_the_first_one_in_the_capability() {
     assert_eq!(place("    at <prelude>:2:13\n"), None);
     assert_eq!(place("capability.js:x"), None);
 }
+
+#[test]
+fn a_limit_is_told_to_a_person_without_the_advice_to_an_author() {
+    let error = memory_exceeded(8 << 20);
+    let refusal = error.refusal();
+    assert_eq!(refusal.message, "stopped: it needs more than 8 MiB of memory; keep less data at once");
+    assert_eq!(refusal.fault.unwrap().message, "stopped: it needs more than 8 MiB of memory.");
+}

@@ -41,6 +41,8 @@ fn a_wrong_argument_is_named_with_its_path_and_what_was_expected() {
     assert!(error.contains("`/n`: \"x\" is not of type \"integer\""), "{error}");
     assert!(error.contains("\"to\" is a required property"), "{error}");
     assert!(error.contains("The parameters schema is: {"), "{error}");
+    let fault = Validators::default().validate(&schema, &json!({"n": "x", "to": "a"})).unwrap_err().refusal().fault.unwrap();
+    assert_eq!(fault.message, "`/n`: \"x\" is not of type \"integer\".");
 }
 
 #[test]

@@ -18,7 +18,7 @@ struct Example {
 }
 
 fn drafts(within: &str) -> Vec<Draft> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("capabilities").join(within);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../capabilities").join(within);
     let read = |folder: &Path| {
         let text = std::fs::read_to_string(folder.join("capability.json")).unwrap();
         let example: Example = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));

@@ -46,6 +46,24 @@ async fn a_script_reaches_nothing_and_hears_so() {
 }
 
 #[tokio::test]
+async fn a_script_hears_which_number_of_its_result_json_cannot_hold() {
+    for (source, words) in [
+        ("return { rows: 2, rate: 0 / 0 }", "result.rate is NaN, which JSON cannot hold: return null or a string"),
+        ("JSON.stringify = () => '{}'; return [1, { 'per day': [1, -1 / 0] }]", "result[1][\"per day\"][1] is -Infinity, "),
+        ("return 1 / 0", "result is Infinity, "),
+        ("const rate = { of: NaN }; return { toJSON: () => ({ rate }) }", "result.rate.of is NaN, "),
+    ] {
+        let why = fails(sandbox(), source).await;
+        assert!(why.starts_with("TypeError: ") && why.contains(words) && !why.contains("(line"), "{source}: {why}");
+    }
+    let kept = "const one = { n: null, at: new Date(0), f() {} }; return [one, 'NaN', one, undefined]";
+    let end = run(sandbox(), kept, json!(null), json!({})).await;
+    let one = r#"{"n":null,"at":"1970-01-01T00:00:00.000Z"}"#;
+    assert_eq!(end.result, Ok(format!(r#"[{one},"NaN",{one},null]"#)));
+    assert_eq!(run(sandbox(), "log('nothing')", json!(null), json!({})).await.result.as_deref(), Ok("null"));
+}
+
+#[tokio::test]
 async fn a_script_that_catches_the_error_of_fetch_reads_where_hosts_are_asked_for() {
     let source = "return await fetch('https://x.example/').catch((error) => error.message)";
     let told = run(sandbox(), source, json!(null), json!({})).await.result.unwrap();

@@ -8,8 +8,10 @@ use sqlx::PgConnection;
 
 use super::Failure;
 use super::seam::AgentLogin;
-use super::told::{describe, ended_transaction, is_code, refusal};
+use super::statement::Statement;
+use super::told::{busy, describe, ended_transaction, is_code, refusal};
 use crate::domain::{CountedLosses, Effect, Finding, RowLoss, ToolCallId};
+use crate::governor::sql::{WholeLoss, whole_loss};
 use crate::store::undo::loses;
 use crate::store::{Lease, Store, StoreError};
 
@@ -36,6 +38,8 @@ pub(super) struct Keeping<'a> {
     pub(super) transaction: &'a str,
     /// The server's counts before it, as `shared.rows_changed` says them.
     pub(super) before: &'a str,
+    /// The rows that go with whole tables, if a person was shown some: counted as it begins.
+    pub(super) whole: Vec<RowLoss>,
 }
 
 /// The losses of a transaction.
@@ -68,10 +72,20 @@ struct Lost {
 
 impl Keeping<'_> {
     /// Prepares the transaction before its first statement: whatever the law allowed is kept as far
-    /// as it fits.
-    pub(super) async fn begin(&self, store: &Store, connection: &mut PgConnection) -> Result<(), Failure> {
-        if self.login == AgentLogin::Full {
-            store.keep_most(connection, self.call, self.lease.fence, self.transaction, MOST_ROWS).await?;
+    /// as it fits, and what can only be counted before is counted.
+    pub(super) async fn begin(
+        &mut self,
+        store: &Store,
+        connection: &mut PgConnection,
+        statements: &[Statement<'_>],
+    ) -> Result<(), Failure> {
+        if self.login != AgentLogin::Full {
+            return Ok(());
+        }
+        store.keep_most(connection, self.call, self.lease.fence, self.transaction, MOST_ROWS).await?;
+        let text = statements.iter().map(|statement| statement.text).collect::<Vec<_>>().join(";\n");
+        if let (Some(loss), false) = (whole_loss(&text), self.shown.is_empty()) {
+            self.whole = store.count_whole(connection, &loss, true).await?.unwrap_or_default();
         }
         Ok(())
     }
@@ -97,8 +111,9 @@ impl Keeping<'_> {
             Err(error) if is_code(&error, "L3003") => return Err(Failure::Statement(ended_transaction())),
             Err(error) => return Err(describe(error, "", 0)),
         };
-        let settled: Settled =
+        let mut settled: Settled =
             serde_json::from_str(&settled).map_err(|error| Failure::Store(StoreError::Unreadable(error.to_string())))?;
+        settled.tables.extend(self.whole.iter().map(Lost::whole));
         match self.login {
             AgentLogin::Full if !settled.is_within(self.shown) => Ok(Some(settled.as_question(Some(MORE)))),
             AgentLogin::Full if self.promised && !settled.is_kept() => Err(Failure::Statement(refusal(
@@ -111,6 +126,24 @@ impl Keeping<'_> {
 }
 
 impl Store {
+    /// The rows that statements would lose with whole tables, for the person who is asked about
+    /// them. `None` if none of these relations is there; empty if their rows cannot be counted now.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn foresee(&self, loss: &WholeLoss) -> Result<Option<Finding>, StoreError> {
+        let counted = async {
+            let Some(_entered) = self.gate.enter() else { return Err(Failure::Statement(busy())) };
+            let mut connection = self.agent_connection(AgentLogin::Tables).await?;
+            self.count_whole(&mut connection, loss, false).await
+        };
+        match counted.await {
+            Ok(losses) => Ok(losses.map(foreseen)),
+            Err(Failure::Statement(_) | Failure::Asks(_) | Failure::Cut) => Ok(Some(Finding::default())),
+            Err(Failure::Store(error)) => Err(error),
+        }
+    }
+
     /// Lets a transaction keep so many rows.
     pub(in crate::store) async fn keep_most(
         &self,
@@ -124,6 +157,23 @@ impl Store {
         sqlx::query!("SELECT shared.keep_most($1, $2, $3, $4)", token, fence, call.0, most).execute(connection).await?;
         Ok(())
     }
+}
+
+/// The finding of a count before anything ran.
+fn foreseen(losses: Vec<RowLoss>) -> Finding {
+    if losses.is_empty() {
+        return Finding::default();
+    }
+    let mut why: Vec<_> = losses.iter().take(TABLES).map(|loss| Lost::whole(loss).in_words()).collect();
+    why.extend(more_tables(losses.len()));
+    let lost = Some(CountedLosses { tables: losses, why });
+    Finding { effects: [Effect::Delete].into(), lost, ..Finding::default() }
+}
+
+/// The sentence about tables that get no sentence, if there are some.
+fn more_tables(tables: usize) -> Option<String> {
+    let more = tables.checked_sub(TABLES).filter(|more| *more > 0)?;
+    Some(format!("It changes rows of {more} more tables."))
 }
 
 impl Settled {
@@ -155,9 +205,7 @@ impl Settled {
     fn as_question(&self, first: Option<&str>) -> Finding {
         let words = self.tables.iter().take(TABLES).map(Lost::in_words);
         let mut why: Vec<_> = first.map(str::to_owned).into_iter().chain(words).collect();
-        if self.tables.len() > TABLES {
-            why.push(format!("It changes rows of {} more tables.", self.tables.len() - TABLES));
-        }
+        why.extend(more_tables(self.tables.len()));
         let (kept, told) = match self.needs() {
             Some(bytes) if bytes <= self.room && self.rows() <= MOST_ROWS => {
                 (true, "What it loses is kept for 30 days: it can be undone.".to_owned())
@@ -195,6 +243,11 @@ impl Settled {
 }
 
 impl Lost {
+    /// Those of a table that is dropped or emptied whole.
+    fn whole(loss: &RowLoss) -> Self {
+        Self { name: loss.table.clone(), deleted: loss.deleted, all: loss.deleted > 1, ..Self::default() }
+    }
+
     fn loss(&self) -> RowLoss {
         RowLoss { table: self.name.clone(), deleted: self.deleted, overwritten: self.overwritten }
     }
@@ -217,6 +270,7 @@ impl Lost {
         };
         let name = &self.name;
         match (self.deleted, self.overwritten) {
+            (0, 0) => format!("`{name}` has no rows."),
             (deleted, 0) => format!("It deletes {} of `{name}`.", rows(deleted)),
             (0, overwritten) => format!("It overwrites {} of `{name}`.", rows(overwritten)),
             (deleted, overwritten) if self.is_all() => {

@@ -9,6 +9,7 @@ mod seam;
 mod statement;
 mod told;
 mod transaction;
+mod whole;
 mod written;
 
 use chrono::{DateTime, Utc};

@@ -73,10 +73,11 @@ impl Store {
         let connection = running.connection.as_mut().expect("it was just put there");
 
         let losing = seal.call().filter(|_| login != AgentLogin::Reader);
-        let keeping =
-            losing.map(|call| Keeping { lease, call, login, promised, shown, transaction: &transaction, before: &rows });
-        if let Some(keeping) = &keeping {
-            keeping.begin(self, connection).await?;
+        let whole = Vec::new();
+        let mut keeping =
+            losing.map(|call| Keeping { lease, call, login, promised, shown, transaction: &transaction, before: &rows, whole });
+        if let Some(keeping) = &mut keeping {
+            keeping.begin(self, connection, statements).await?;
         }
 
         let ran = match seal.run(login, connection, statements, &transaction).await {

@@ -9,7 +9,7 @@ use super::CampaignError;
 use super::loading::HeldCycle;
 use crate::domain::campaign::judge::{NextCycle, Presence, next};
 use crate::domain::campaign::{Campaign, CampaignInput, CampaignState, CampaignStatus, Carried, MOST_CARRIED, ProposalKind};
-use crate::domain::{CampaignId, ConversationId, Machine, Origin, StepId, TurnInput, TurnState, shortened};
+use crate::domain::{CampaignId, ConversationId, Machine, Origin, StepId, TurnId, TurnInput, TurnState, shortened};
 use crate::facts::{CycleAsked, CycleEnded, CycleWords, Event, ProposalRefused};
 use crate::failpoint::{self, Point};
 use crate::store::queue::turns::TurnEnd;
@@ -17,7 +17,7 @@ use crate::store::transition::{Done, EventRow};
 use crate::store::{Lease, NewStep, Store, StoreError, Unit};
 
 /// The words of the turn of a cycle.
-const INPUT: &str = "[controller] One cycle.";
+pub(super) const INPUT: &str = "[controller] One cycle.";
 
 /// Why a campaign is paused after its one cycle.
 const AFTER_ONE: &str = "paused again: it did the one cycle that a person asked for";
@@ -153,18 +153,12 @@ impl Store {
         presence: Presence,
         at_length: bool,
     ) -> Result<bool, StoreError> {
-        let mut state = unit.state_of(&held, self.handed_on(lease)).await?;
+        let handed = self.handed_on(lease).map(|handed| handed.state);
+        let mut state = unit.state_of(&held, handed).await?;
         unit.settle_tasks(&mut state).await?;
-        let after = unit.write_cycle_end(lease, state, held.step, came.clone(), presence).await?;
-        let words = format!("Cycle {}. {}", after.state.campaign.cycles, after.words);
-        let step = NewStep {
-            number: held.steps + 1,
-            model: "level3",
-            finish_reason: "cycle",
-            content: &words,
-            last: true,
-            ..NewStep::default()
-        };
+        let after = unit.write_cycle_end(lease, state, held.step, came, presence).await?;
+        let words = after.said();
+        let step = CycleEnding::step(held.steps + 1, &words);
         if at_length {
             let held = unit.hold(lease).await?;
             unit.insert_step(lease.conversation, lease.turn, &step, None).await?;
@@ -178,7 +172,7 @@ impl Store {
             let why = no_answer.map_or_else(|| AFTER_ONE.to_owned(), |no_answer| format!("{AFTER_ONE}. {no_answer}"));
             unit.move_campaign(&after.state, CampaignInput::Pause, Some(&why)).await?;
         }
-        if after.goes_on {
+        if after.goes_on() {
             failpoint::hit(Point::MidCycleEnd).map_err(StoreError::broken)?;
             unit.queue_next(lease, INPUT, self.places.reserve()).await?;
         }
@@ -340,13 +334,93 @@ impl Store {
     }
 }
 
-/// The end of a cycle as it was written.
-struct WrittenEnd {
-    state: CampaignState,
+/// The end of a cycle as it follows from the state that the cycle leaves.
+pub(super) struct CycleEnding {
+    /// The state after it.
+    pub(super) state: CampaignState,
+    /// The fact of it.
+    pub(super) fact: Event,
     words: String,
-    goes_on: bool,
+    way: NextCycle,
     /// It was its one cycle.
-    pauses: bool,
+    pub(super) pauses: bool,
+}
+
+impl CycleEnding {
+    /// The end of the cycle of a turn, in which this step was judged. The words of what `came` are
+    /// clean.
+    pub(super) fn of(
+        turn: TurnId,
+        state: CampaignState,
+        judged: Option<StepId>,
+        came: CycleCame,
+        presence: Presence,
+        now: DateTime<Utc>,
+    ) -> Self {
+        let CycleCame { proposal, fingerprint, words, fruitful, silent } = came;
+        let mut campaign = state.campaign.clone();
+        campaign.cycles += 1;
+        campaign.idle_cycles = if fruitful { 0 } else { campaign.idle_cycles + 1 };
+        (campaign.bad_answers, campaign.judged_step) = (0, judged.or(campaign.judged_step));
+        campaign.no_answer = silent.then(|| shortened(&words, MOST_FAULT).into_owned());
+        // The next cycle is told why this one brought nothing; what was told stays if nothing was
+        // proposed.
+        campaign.fault = match &proposal {
+            None => campaign.fault,
+            Some(kind) if fruitful || kind == ProposalKind::NoOp.as_str() => None,
+            Some(_) => Some(shortened(&words, MOST_FAULT).to_string()),
+        };
+        let at = state.sha256();
+        campaign.carried.retain(|past| past.state == at);
+        if let Some(proposal) = fingerprint {
+            campaign.carried.push(Carried { state: at, proposal, came: words.clone() });
+            let over = campaign.carried.len().saturating_sub(MOST_CARRIED);
+            campaign.carried.drain(..over);
+        }
+        let after = CampaignState { campaign, ..state };
+        let way = next(&after, now, presence);
+        let mut campaign = Campaign { updated_at: now, ..after.campaign.clone() };
+        let active = campaign.status == CampaignStatus::Active;
+        let pauses = active && way != NextCycle::Completed && campaign.cycles_left.is_some();
+        let told = match &way {
+            _ if pauses => "it was the one cycle that was asked for".to_owned(),
+            _ if campaign.status != CampaignStatus::Active => format!("the campaign is {}", campaign.status),
+            NextCycle::Cycle => "the next cycle follows".to_owned(),
+            NextCycle::Waits(why, _) => format!("it waits: {why}"),
+            NextCycle::Completed => "all tasks are done".to_owned(),
+        };
+        (campaign.waits_for, campaign.next_at) = match &way {
+            NextCycle::Waits(why, at) if !pauses => (Some(why.clone()), *at),
+            NextCycle::Waits(..) | NextCycle::Cycle | NextCycle::Completed => (None, None),
+        };
+        let said = format!("{words}; {told}.");
+        let fact = CycleEnded { turn, proposal, came: words, next: told, campaign: campaign.clone() }.into();
+        Self { state: CampaignState { campaign, ..after }, fact, words: said, way, pauses }
+    }
+
+    fn is_active(&self) -> bool {
+        self.state.campaign.status == CampaignStatus::Active
+    }
+
+    /// True if all tasks are done.
+    pub(super) fn completes(&self) -> bool {
+        self.is_active() && self.way == NextCycle::Completed
+    }
+
+    /// True if another cycle follows.
+    pub(super) fn goes_on(&self) -> bool {
+        self.is_active() && self.way == NextCycle::Cycle && !self.pauses
+    }
+
+    /// The words with which its turn ends.
+    pub(super) fn said(&self) -> String {
+        format!("Cycle {}. {}", self.state.campaign.cycles, self.words)
+    }
+
+    /// The step of this number that ends its turn with these words.
+    pub(super) fn step(number: i32, words: &str) -> NewStep<'_> {
+        NewStep { number, model: "level3", finish_reason: "cycle", content: words, last: true, ..NewStep::default() }
+    }
 }
 
 impl Unit {
@@ -378,54 +452,15 @@ impl Unit {
         lease: &Lease,
         state: CampaignState,
         judged: Option<StepId>,
-        came: CycleCame,
+        came: &CycleCame,
         presence: Presence,
-    ) -> Result<WrittenEnd, StoreError> {
-        let CycleCame { proposal, fingerprint, words, fruitful, silent } = came;
-        let words = self.clean(&words).into_owned();
-        let mut campaign = state.campaign.clone();
-        campaign.cycles += 1;
-        campaign.idle_cycles = if fruitful { 0 } else { campaign.idle_cycles + 1 };
-        (campaign.bad_answers, campaign.judged_step) = (0, judged.or(campaign.judged_step));
-        campaign.no_answer = silent.then(|| shortened(&words, MOST_FAULT).into_owned());
-        // The next cycle is told why this one brought nothing; what was told stays if nothing was
-        // proposed.
-        campaign.fault = match &proposal {
-            None => campaign.fault,
-            Some(kind) if fruitful || kind == ProposalKind::NoOp.as_str() => None,
-            Some(_) => Some(shortened(&words, MOST_FAULT).to_string()),
-        };
-        let at = state.sha256();
-        campaign.carried.retain(|past| past.state == at);
-        if let Some(proposal) = fingerprint {
-            campaign.carried.push(Carried { state: at, proposal, came: words.clone() });
-            let over = campaign.carried.len().saturating_sub(MOST_CARRIED);
-            campaign.carried.drain(..over);
+    ) -> Result<CycleEnding, StoreError> {
+        let came = CycleCame { words: self.clean(&came.words).into_owned(), ..came.clone() };
+        let mut ending = CycleEnding::of(lease.turn, state, judged, came, presence, self.now);
+        self.record(lease.conversation, std::slice::from_ref(&ending.fact)).await?;
+        if ending.completes() {
+            ending.state.campaign = self.move_campaign(&ending.state, CampaignInput::Complete, None).await?;
         }
-        let after = CampaignState { campaign, ..state };
-        let way = next(&after, self.now, presence);
-        let mut campaign = Campaign { updated_at: self.now, ..after.campaign.clone() };
-        let active = campaign.status == CampaignStatus::Active;
-        let pauses = active && way != NextCycle::Completed && campaign.cycles_left.is_some();
-        let told = match &way {
-            _ if pauses => "it was the one cycle that was asked for".to_owned(),
-            _ if campaign.status != CampaignStatus::Active => format!("the campaign is {}", campaign.status),
-            NextCycle::Cycle => "the next cycle follows".to_owned(),
-            NextCycle::Waits(why, _) => format!("it waits: {why}"),
-            NextCycle::Completed => "all tasks are done".to_owned(),
-        };
-        (campaign.waits_for, campaign.next_at) = match &way {
-            NextCycle::Waits(why, at) if !pauses => (Some(why.clone()), *at),
-            NextCycle::Waits(..) | NextCycle::Cycle | NextCycle::Completed => (None, None),
-        };
-        let ended =
-            CycleEnded { turn: lease.turn, proposal, came: words.clone(), next: told.clone(), campaign: campaign.clone() };
-        self.record(lease.conversation, &[ended.into()]).await?;
-        let mut state = CampaignState { campaign, ..after };
-        if active && way == NextCycle::Completed {
-            state.campaign = self.move_campaign(&state, CampaignInput::Complete, None).await?;
-        }
-        let goes_on = active && way == NextCycle::Cycle && !pauses;
-        Ok(WrittenEnd { state, words: format!("{words}; {told}."), goes_on, pauses })
+        Ok(ending)
     }
 }

@@ -1,6 +1,7 @@
 //! Carries a proposal out, with a permit. Effect, outcome, audit entry, events and the change of
 //! its task are one transaction.
 
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::CampaignError;
@@ -8,16 +9,19 @@ use super::applied::after;
 use super::loading::HeldCycle;
 use super::writing::NewArtifact;
 use crate::domain::campaign::judge::{bound, read_task, validate};
-use crate::domain::campaign::proposal::{AnalyzeLeads, ExecuteTool, GenerateMessage, PersistArtifact, RequestUserInput};
+use crate::domain::campaign::proposal::{
+    AnalyzeLeads, ExecuteTool, GenerateMessage, PersistArtifact, ProposeTask, RequestUserInput,
+};
 use crate::domain::campaign::{
     ApprovalContext, ArtifactSource, ArtifactType, Asked, CampaignProposal, CampaignState, CampaignTask, CampaignTaskStatus,
     Lead, TaskMetadata,
 };
-use crate::domain::{CampaignTaskId, shortened};
-use crate::facts::{CampaignTaskChanged, ContextChanged, Event, PageRead, PageTouched, ScriptRan};
+use crate::domain::{ApprovalId, CampaignTaskId, StepId, shortened};
+use crate::facts::{ArtifactKept, CampaignTaskChanged, ContextChanged, Event, PageRead, PageTouched, ScriptRan};
 use crate::failpoint::{self, Point};
 use crate::governor::Permit;
-use crate::store::{Lease, NewImage, StoreError, Unit};
+use crate::store::{Lease, NewImage, StoreError, Unit, clean};
+use crate::telemetry::Scrubber;
 
 /// The most bytes of a script's result that a model is told; all of it stands in the audit.
 const MOST_TOLD: usize = 1_000;
@@ -52,6 +56,103 @@ pub type CarriedOut = Result<(String, CampaignState), String>;
 fn numbered(proposal: &CampaignProposal) -> Option<&'static str> {
     use CampaignProposal as P;
     matches!(proposal, P::GenerateMessage(_) | P::AnalyzeLeads(_) | P::PersistArtifact(_)).then_some("artifacts")
+}
+
+/// True if the deed of a proposal follows from the state alone.
+pub(super) fn is_plain(proposal: &CampaignProposal) -> bool {
+    use CampaignProposal as P;
+    match proposal {
+        P::SelectNextTask(_) | P::GenerateMessage(_) | P::RequestUserInput(_) | P::NoOp(_) => true,
+        P::AnalyzeLeads(analysis) => analysis.lead_status.is_none(),
+        // A scoring config scores all leads.
+        P::PersistArtifact(artifact) => artifact.kind != ArtifactType::LeadScoringConfig.as_str(),
+        P::CreateTask(_) | P::ExecuteTool(_) => false,
+    }
+}
+
+/// An approval context that allows this, counted down; `None` if none is needed, or the reason why
+/// it allows nothing any more.
+pub(super) fn used_context(permit: &Permit, state: &CampaignState, now: DateTime<Utc>) -> Result<Option<Event>, String> {
+    let Some(id) = permit.context() else { return Ok(None) };
+    let left = state.contexts.iter().find(|context| context.id == id && !context.void && context.uses_left > 0);
+    let Some(context) = left.filter(|context| now < context.until) else {
+        return Err("the approval context that allowed this is used up or void; it will be asked about".to_owned());
+    };
+    let context = ApprovalContext { uses_left: context.uses_left - 1, ..context.clone() };
+    Ok(Some(ContextChanged { context }.into()))
+}
+
+/// Begins the task of a proposal that is carried out, if it was not begun.
+pub(super) fn begun_task(state: &mut CampaignState, proposal: &CampaignProposal, now: DateTime<Utc>) -> Option<Event> {
+    let task = proposal.task().and_then(|task| state.task(task))?;
+    if task.status != CampaignTaskStatus::Pending || matches!(proposal, CampaignProposal::NoOp(_)) {
+        return None;
+    }
+    let mut task = CampaignTask { status: CampaignTaskStatus::InProgress, updated_at: now, ..task.clone() };
+    task.metadata.begun_at = Some(now);
+    state.put(task.clone());
+    Some(CampaignTaskChanged { task, what: "is begun".to_owned() }.into())
+}
+
+/// The part of a deed's record that its proposal does not say.
+pub(super) struct Attribution<'a> {
+    pub(super) step: Option<StepId>,
+    pub(super) approval: Option<ApprovalId>,
+    pub(super) scrubber: &'a Scrubber,
+    pub(super) now: DateTime<Utc>,
+}
+
+impl Attribution<'_> {
+    /// The fact that a model's proposal is kept as the next version of an artifact, under this
+    /// number, and the version.
+    fn kept(&self, state: &CampaignState, kind: ArtifactType, key: &str, content: &str, number: i64) -> (Option<Event>, i32) {
+        let version = state.artifact(kind, key).map_or(1, |kept| kept.version + 1);
+        let (step, approval) = (self.step, self.approval);
+        let new = NewArtifact { kind, key, content, source: ArtifactSource::Agent, step, approval };
+        let artifact = new.kept(state.campaign.id, (number, version), self.scrubber, self.now);
+        (Some(ArtifactKept { artifact, image: None }.into()), version)
+    }
+
+    /// The fact of a deed that follows from the state, and the words about it. An artifact is kept
+    /// under this number.
+    pub(super) fn fact(
+        &self,
+        state: &CampaignState,
+        proposal: &CampaignProposal,
+        number: i64,
+    ) -> Result<(Option<Event>, String), CampaignError> {
+        Ok(match proposal {
+            CampaignProposal::SelectNextTask(selected) => (None, format!("Task {} is in progress.", selected.task)),
+            CampaignProposal::GenerateMessage(GenerateMessage { key, text, .. }) => {
+                let (kept, version) = self.kept(state, ArtifactType::Message, key, text, number);
+                (kept, format!("The message {key} is kept as version {version}. Nobody was sent anything."))
+            }
+            CampaignProposal::AnalyzeLeads(AnalyzeLeads { key, analysis, .. }) => {
+                let (kept, version) = self.kept(state, ArtifactType::Analysis, key, analysis, number);
+                (kept, format!("The analysis {key} is kept as version {version}."))
+            }
+            CampaignProposal::RequestUserInput(RequestUserInput { task, question, text }) => {
+                let Some(task) = state.task(*task) else {
+                    return Err(CampaignError::Missing(format!("there is no task {task}")));
+                };
+                let mut task = CampaignTask { updated_at: self.now, ..task.clone() };
+                let text = clean(self.scrubber, text).into_owned();
+                task.metadata.questions.retain(|other| other.question != *question);
+                task.metadata.questions.push(Asked { question: question.clone(), text, answer: None });
+                let fact = CampaignTaskChanged { task, what: "has a question".to_owned() };
+                (Some(fact.into()), format!("The person is asked: {question}."))
+            }
+            CampaignProposal::PersistArtifact(PersistArtifact { kind, key, content, .. }) => {
+                let kind: ArtifactType = kind.parse().map_err(CampaignError::Wrong)?;
+                let (kept, version) = self.kept(state, kind, key, content, number);
+                (kept, format!("The {kind} {key} is kept as version {version}."))
+            }
+            CampaignProposal::NoOp(_) => (None, "Nothing was done.".to_owned()),
+            CampaignProposal::CreateTask(_) | CampaignProposal::ExecuteTool(_) => {
+                return Err(CampaignError::Wrong("this does not follow from the state alone".to_owned()));
+            }
+        })
+    }
 }
 
 impl Unit {
@@ -107,11 +208,11 @@ impl Unit {
             return Ok(Err(why));
         }
         let before = self.records.len();
-        match self.use_context(permit, &state) {
+        match used_context(permit, &state, self.now) {
             Ok(used) => self.ahead.extend(used),
             Err(why) => return Ok(Err(why)),
         }
-        let begun = self.begin_task(&mut state, proposal);
+        let begun = begun_task(&mut state, proposal, self.now);
         self.ahead.extend(begun);
         let told = match done {
             Some(DoneOutside::Script(ran)) => Ok(self.record_run(lease, ran).await?),
@@ -191,32 +292,8 @@ impl Unit {
     async fn use_context_at_least(&mut self, permit: &Permit, lease: &Lease) -> Result<(), StoreError> {
         let held = self.hold_cycle(lease, None, false).await?;
         let state = self.read_campaign(held.campaign).await?;
-        let used: Vec<_> = self.use_context(permit, &state).ok().flatten().into_iter().collect();
+        let used: Vec<_> = used_context(permit, &state, self.now).ok().flatten().into_iter().collect();
         self.record(lease.conversation, &used).await.map(drop)
-    }
-
-    /// An approval context that allows this, counted down; `None` if none is needed, or the reason
-    /// why it allows nothing any more.
-    fn use_context(&self, permit: &Permit, state: &CampaignState) -> Result<Option<Event>, String> {
-        let Some(id) = permit.context() else { return Ok(None) };
-        let left = state.contexts.iter().find(|context| context.id == id && !context.void && context.uses_left > 0);
-        let Some(context) = left.filter(|context| self.now < context.until) else {
-            return Err("the approval context that allowed this is used up or void; it will be asked about".to_owned());
-        };
-        let context = ApprovalContext { uses_left: context.uses_left - 1, ..context.clone() };
-        Ok(Some(ContextChanged { context }.into()))
-    }
-
-    /// Begins the task of a proposal that is carried out, if it was not begun.
-    fn begin_task(&self, state: &mut CampaignState, proposal: &CampaignProposal) -> Option<Event> {
-        let task = proposal.task().and_then(|task| state.task(task))?;
-        if task.status != CampaignTaskStatus::Pending || matches!(proposal, CampaignProposal::NoOp(_)) {
-            return None;
-        }
-        let mut task = CampaignTask { status: CampaignTaskStatus::InProgress, updated_at: self.now, ..task.clone() };
-        task.metadata.begun_at = Some(self.now);
-        state.put(task.clone());
-        Some(CampaignTaskChanged { task, what: "is begun".to_owned() }.into())
     }
 
     async fn do_it(
@@ -227,97 +304,84 @@ impl Unit {
         held: &HeldCycle,
     ) -> Result<String, CampaignError> {
         let campaign = &state.campaign;
-        let agents = |kind, key, content| NewArtifact {
-            kind,
-            key,
-            content,
-            source: ArtifactSource::Agent,
-            step: held.step,
-            approval: permit.approval(),
+        let moved = match proposal {
+            CampaignProposal::CreateTask(new) => return self.make_task(state, new).await,
+            CampaignProposal::ExecuteTool(run) => return self.run_in_database(permit, state, run).await,
+            CampaignProposal::AnalyzeLeads(analysis) => self.move_leads(state, analysis).await?,
+            _ => String::new(),
         };
-        match proposal {
-            CampaignProposal::CreateTask(new) => {
-                let (preconditions, requires) = read_task(new).map_err(CampaignError::Wrong)?;
-                let source = Some(ArtifactSource::Agent);
-                let metadata =
-                    TaskMetadata { preconditions, requires, why: Some(new.why.clone()), source, ..TaskMetadata::default() };
-                let task = CampaignTask {
-                    id: CampaignTaskId(self.number_of("campaign_tasks").await?),
-                    campaign_id: campaign.id,
-                    description: new.description.trim().to_owned(),
-                    status: CampaignTaskStatus::Pending,
-                    metadata,
-                    sequence: 0,
-                    created_at: self.now,
-                    updated_at: self.now,
-                };
-                let told = format!("Task {} is made.", task.id);
-                self.record_task(campaign.conversation_id, task, "is made").await?;
-                Ok(told)
+        let number = match (held.number, numbered(proposal)) {
+            (None, Some(table)) => self.number_of(table).await?,
+            (number, _) => number.unwrap_or_default(),
+        };
+        let (step, approval) = (held.step, permit.approval());
+        let attribution = Attribution { step, approval, scrubber: &self.scrubber, now: self.now };
+        let (fact, told) = attribution.fact(state, proposal, number)?;
+        if let Some(fact) = fact {
+            self.record(campaign.conversation_id, std::slice::from_ref(&fact)).await?;
+            if let Event::ArtifactKept(ArtifactKept { artifact, .. }) = &fact
+                && artifact.artifact_type == ArtifactType::LeadScoringConfig
+            {
+                self.score_leads(campaign, artifact.version, &artifact.content).await?;
             }
-            CampaignProposal::SelectNextTask(selected) => Ok(format!("Task {} is in progress.", selected.task)),
-            CampaignProposal::GenerateMessage(GenerateMessage { key, text, .. }) => {
-                let kept = self.keep_next(state, agents(ArtifactType::Message, key, text), held.number).await?;
-                Ok(format!("The message {key} is kept as version {}. Nobody was sent anything.", kept.version))
-            }
-            CampaignProposal::AnalyzeLeads(analysis) => self.analyze(state, analysis, agents, held.number).await,
-            CampaignProposal::RequestUserInput(asked) => self.ask_person(state, asked).await,
-            CampaignProposal::PersistArtifact(PersistArtifact { kind, key, content, .. }) => {
-                let kind: ArtifactType = kind.parse().map_err(CampaignError::Wrong)?;
-                let kept = self.keep_next(state, agents(kind, key, content), held.number).await?;
-                Ok(format!("The {kind} {key} is kept as version {}.", kept.version))
-            }
-            CampaignProposal::ExecuteTool(ExecuteTool { tool, arguments, .. }) => match tool.as_str() {
-                "score_leads" => {
-                    let config = state.artifacts.iter().filter(|artifact| artifact.kind == ArtifactType::LeadScoringConfig);
-                    let Some(config) = config.max_by_key(|artifact| artifact.sequence) else {
-                        return Err(CampaignError::Wrong("there is no lead_scoring_config".to_owned()));
-                    };
-                    let scored = self.score_leads(campaign, config.version, &config.content).await?;
-                    Ok(format!("{scored} leads have another score than before."))
-                }
-                "import_leads" => {
-                    let key = arguments.get("file").and_then(Value::as_str).unwrap_or_default();
-                    self.import_file(permit.call(), state, key).await
-                }
-                other => Err(CampaignError::Wrong(format!("{other} is not run here"))),
-            },
-            CampaignProposal::NoOp(_) => Ok("Nothing was done.".to_owned()),
         }
+        Ok(told + &moved)
     }
 
-    async fn analyze<'a>(
+    async fn make_task(&mut self, state: &CampaignState, new: &ProposeTask) -> Result<String, CampaignError> {
+        let (preconditions, requires) = read_task(new).map_err(CampaignError::Wrong)?;
+        let source = Some(ArtifactSource::Agent);
+        let metadata = TaskMetadata { preconditions, requires, why: Some(new.why.clone()), source, ..TaskMetadata::default() };
+        let task = CampaignTask {
+            id: CampaignTaskId(self.number_of("campaign_tasks").await?),
+            campaign_id: state.campaign.id,
+            description: new.description.trim().to_owned(),
+            status: CampaignTaskStatus::Pending,
+            metadata,
+            sequence: 0,
+            created_at: self.now,
+            updated_at: self.now,
+        };
+        let told = format!("Task {} is made.", task.id);
+        self.record_task(state.campaign.conversation_id, task, "is made").await?;
+        Ok(told)
+    }
+
+    /// Runs a tool that works in the database alone.
+    async fn run_in_database(
         &mut self,
+        permit: &Permit,
         state: &CampaignState,
-        analysis: &'a AnalyzeLeads,
-        agents: impl Fn(ArtifactType, &'a str, &'a str) -> NewArtifact<'a>,
-        number: Option<i64>,
+        run: &ExecuteTool,
     ) -> Result<String, CampaignError> {
-        let AnalyzeLeads { key, analysis, leads, lead_status, .. } = analysis;
-        let mut told = String::new();
-        if let Some(status) = lead_status {
-            let all = self.all_leads(state.campaign.id).await?;
-            if let Some(missing) = leads.iter().find(|wanted| !all.iter().any(|lead| lead.id.0 == **wanted)) {
-                return Err(CampaignError::Wrong(format!("leads: there is no lead {missing} in this campaign")));
+        match run.tool.as_str() {
+            "score_leads" => {
+                let config = state.artifacts.iter().filter(|artifact| artifact.kind == ArtifactType::LeadScoringConfig);
+                let Some(config) = config.max_by_key(|artifact| artifact.sequence) else {
+                    return Err(CampaignError::Wrong("there is no lead_scoring_config".to_owned()));
+                };
+                let scored = self.score_leads(&state.campaign, config.version, &config.content).await?;
+                Ok(format!("{scored} leads have another score than before."))
             }
-            let now = self.now;
-            let changed = all.into_iter().filter(|lead| leads.contains(&lead.id.0) && lead.status != *status);
-            let changed: Vec<_> = changed.map(|lead| Lead { status: *status, updated_at: now, ..lead }).collect();
-            self.record_leads(state.campaign.conversation_id, &changed, &format!("are {status}")).await?;
-            told = format!(" {} leads are {status}.", changed.len());
+            "import_leads" => {
+                let key = run.arguments.get("file").and_then(Value::as_str).unwrap_or_default();
+                self.import_file(permit.call(), state, key).await
+            }
+            other => Err(CampaignError::Wrong(format!("{other} is not run here"))),
         }
-        let kept = self.keep_next(state, agents(ArtifactType::Analysis, key, analysis), number).await?;
-        Ok(format!("The analysis {key} is kept as version {}.{told}", kept.version))
     }
 
-    async fn ask_person(&mut self, state: &CampaignState, asked: &RequestUserInput) -> Result<String, CampaignError> {
-        let RequestUserInput { task, question, text } = asked;
-        let Some(task) = state.task(*task) else { return Err(CampaignError::Missing(format!("there is no task {task}"))) };
-        let mut task = task.clone();
-        let asked = Asked { question: question.clone(), text: self.clean(text).into_owned(), answer: None };
-        task.metadata.questions.retain(|other| other.question != *question);
-        task.metadata.questions.push(asked);
-        self.record_task(state.campaign.conversation_id, task, "has a question").await?;
-        Ok(format!("The person is asked: {question}."))
+    /// Gives leads the status that an analysis gives them, and the words about it.
+    async fn move_leads(&mut self, state: &CampaignState, analysis: &AnalyzeLeads) -> Result<String, CampaignError> {
+        let AnalyzeLeads { leads, lead_status: Some(status), .. } = analysis else { return Ok(String::new()) };
+        let all = self.all_leads(state.campaign.id).await?;
+        if let Some(missing) = leads.iter().find(|wanted| !all.iter().any(|lead| lead.id.0 == **wanted)) {
+            return Err(CampaignError::Wrong(format!("leads: there is no lead {missing} in this campaign")));
+        }
+        let now = self.now;
+        let changed = all.into_iter().filter(|lead| leads.contains(&lead.id.0) && lead.status != *status);
+        let changed: Vec<_> = changed.map(|lead| Lead { status: *status, updated_at: now, ..lead }).collect();
+        self.record_leads(state.campaign.conversation_id, &changed, &format!("are {status}")).await?;
+        Ok(format!(" {} leads are {status}.", changed.len()))
     }
 }

@@ -5,11 +5,21 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::loading::HeldCycle;
 use crate::domain::TurnId;
 use crate::domain::campaign::CampaignState;
-use crate::store::{Lease, Store, Unit};
+use crate::store::{Lease, Store, StoredStep, Unit};
 
-type Cycles = HashMap<TurnId, (i64, Option<CampaignState>)>;
+type Cycles = HashMap<TurnId, (i64, Option<HandedCycle>)>;
+
+/// A cycle as it is handed on.
+#[derive(Clone, Debug)]
+pub struct HandedCycle {
+    /// Its state.
+    pub state: CampaignState,
+    /// All that a transaction would read of its last step, if that is known.
+    pub held: Option<HeldCycle>,
+}
 
 /// The states of the cycles that this process works on, by turn and fence. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -30,12 +40,19 @@ impl HandedOn {
 
     /// A commit may come to its end after the work on its cycle was dropped: then nobody takes the
     /// state.
-    fn put(&self, turn: TurnId, fence: i64, state: CampaignState) {
+    fn put(&self, turn: TurnId, fence: i64, cycle: HandedCycle) {
         if let Some((held, handed)) = self.lock().get_mut(&turn)
             && *held == fence
         {
-            *handed = Some(state);
+            *handed = Some(cycle);
         }
+    }
+}
+
+impl HandedCycle {
+    /// True if all that is known of its last step says that its calls have their outcome.
+    fn is_done(&self) -> bool {
+        self.held.as_ref().is_some_and(|held| held.calls.iter().all(|call| call.made.ended_at.is_some()))
     }
 }
 
@@ -57,13 +74,32 @@ impl Store {
 
     /// Hands a state on to the next place of its cycle that needs one.
     pub fn hand_on(&self, lease: &Lease, state: CampaignState) {
-        self.handed.put(lease.turn, lease.fence, state);
+        self.hand_on_held(lease, state, None);
     }
 
-    /// Takes the state that was handed on in a cycle, if there is one.
-    pub fn handed_on(&self, lease: &Lease) -> Option<CampaignState> {
+    /// The same after an answer that is the step of this number; the state includes it.
+    pub fn hand_on_answered(&self, lease: &Lease, state: CampaignState, stored: &StoredStep, number: i32) {
+        let held = HeldCycle::answered(&state, stored, number);
+        self.hand_on_held(lease, state, held);
+    }
+
+    pub(super) fn hand_on_held(&self, lease: &Lease, state: CampaignState, held: Option<HeldCycle>) {
+        self.handed.put(lease.turn, lease.fence, HandedCycle { state, held });
+    }
+
+    /// Takes the cycle that was handed on, if there is one.
+    pub fn handed_on(&self, lease: &Lease) -> Option<HandedCycle> {
         let mut cycles = self.handed.lock();
         cycles.get_mut(&lease.turn).filter(|(fence, _)| *fence == lease.fence)?.1.take()
+    }
+
+    /// Takes the cycle that was handed on if it can be judged without a look at the database: its
+    /// proposal was carried out, and all about it is known.
+    pub fn carried_out(&self, lease: &Lease) -> Option<(HeldCycle, CampaignState)> {
+        let mut cycles = self.handed.lock();
+        let (_, handed) = cycles.get_mut(&lease.turn).filter(|(fence, _)| *fence == lease.fence)?;
+        let HandedCycle { state, held } = handed.take_if(|handed| handed.is_done())?;
+        Some((held?, state))
     }
 }
 
@@ -72,6 +108,9 @@ impl Unit {
     /// event of it.
     pub fn hand_on(&mut self, store: &Store, lease: &Lease, state: CampaignState) {
         let (handed, turn, fence) = (store.handed.clone(), lease.turn, lease.fence);
-        self.then = Some(Box::new(move |sequence| handed.put(turn, fence, CampaignState { sequence, ..state })));
+        self.then = Some(Box::new(move |sequence| {
+            let state = CampaignState { sequence, ..state };
+            handed.put(turn, fence, HandedCycle { state, held: None });
+        }));
     }
 }

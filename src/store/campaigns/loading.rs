@@ -10,12 +10,12 @@ use sqlx::{query, query_as, query_scalar};
 
 use super::CampaignError;
 use super::pages::pages_of;
-use super::rows::{Of, rows};
+use super::rows::{Of, rows, rows_with};
 use crate::domain::campaign::state::{CampaignRows, LeadsInBrief, MadeCall, named_leads};
 use crate::domain::campaign::{CampaignState, Lead};
-use crate::domain::{CampaignId, ConversationId, Machine, StepId, TurnInput, TurnState};
+use crate::domain::{CallState, CampaignId, ConversationId, Machine, StepId, TurnInput, TurnState};
 use crate::facts::{Event, EventRecord};
-use crate::store::{Lease, Store, StoreError, Unit, value};
+use crate::store::{Lease, OpenCall, Standing, Store, StoreError, StoredStep, Unit, Wanted, value};
 
 /// So many events are read at once.
 const BATCH: i64 = 2_000;
@@ -109,6 +109,20 @@ impl Store {
         let rows = rows.ok_or_else(|| CampaignError::Missing(format!("conversation {conversation} has no campaign")))?;
         let id = CampaignId(rows.campaign["id"].as_i64().unwrap_or_default());
         CampaignState::of(rows).map_err(CampaignError::broken(id))
+    }
+
+    /// The same of a cycle that was just taken up, with the place where its turn stands, by one
+    /// statement. `None` if the conversation has no campaign.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn cycle_taken_up(&self, lease: &Lease, wanted: Wanted) -> Result<Option<(Standing, ReadState)>, StoreError> {
+        let asked = self.asked(lease.conversation, wanted);
+        let read = rows_with(&self.pool, Of::Conversation(lease.conversation), Some(asked.of(lease))).await?;
+        let Some((rows, Some(standing))) = read else { return Ok(None) };
+        let id = CampaignId(rows.campaign["id"].as_i64().unwrap_or_default());
+        let state = CampaignState::of(rows).map_err(CampaignError::broken(id));
+        Ok(Some((self.stands(lease, &asked, standing)?, state)))
     }
 
     /// The same from its events alone, up to a place of its stream.
@@ -265,6 +279,9 @@ impl Unit {
     }
 }
 
+/// A state as it was read; a campaign that is broken has none.
+pub type ReadState = Result<CampaignState, CampaignError>;
+
 /// A call of a turn's last step.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct LastCall {
@@ -297,4 +314,31 @@ pub struct HeldCycle {
     pub(super) sequence: i64,
     /// The number that was drawn.
     pub(super) number: Option<i64>,
+}
+
+impl HeldCycle {
+    /// The same as a transaction would read it right after an answer was stored as the step of this
+    /// number, which the state includes. `None` if the answer has not made exactly one proposal.
+    pub(super) fn answered(state: &CampaignState, stored: &StoredStep, number: i32) -> Option<Self> {
+        let (Some(step), [OpenCall { call, request }]) = (stored.step, stored.calls.as_slice()) else { return None };
+        let made = MadeCall {
+            tool_call_id: *call,
+            step_id: step,
+            name: request.name.clone(),
+            arguments: request.arguments.clone(),
+            state: CallState::FIRST,
+            refusal: None,
+            ended_at: None,
+        };
+        Some(Self {
+            campaign: state.campaign.id,
+            steps: number,
+            unjudged: Some(step),
+            calls: vec![LastCall { made, result: String::new() }],
+            step: Some(step),
+            proposals: 1,
+            sequence: state.sequence,
+            number: None,
+        })
+    }
 }

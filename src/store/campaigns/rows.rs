@@ -7,15 +7,17 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::Value;
 use sqlx::types::Json;
-use sqlx::{PgExecutor, query_scalar};
+use sqlx::{PgExecutor, query_as};
 
 use crate::domain::campaign::page::{PageReading, PageShows, PageTouch, Pages};
 use crate::domain::campaign::state::{CampaignRows, LeadsInBrief, MOST_CALLS_READ, MOST_LEADS_SHOWN};
 use crate::domain::campaign::{Lead, LeadStatus};
 use crate::domain::{CampaignId, ConversationId};
+use crate::store::queue::standing::StandingRow;
 
-/// $1 and $2: the campaign, or its conversation; $3: the most leads; $4: the most calls. The calls
-/// of a conversation are as old as its turns, which have an index.
+/// $1 and $2: the campaign, or its conversation; $3: the most leads; $4: the most calls; $5: a
+/// question for the place of a turn, or NULL. The calls of a conversation are as old as its turns,
+/// which have an index.
 const STATE: &str = r#"
 WITH c AS MATERIALIZED (SELECT * FROM campaigns WHERE id = coalesce($1, (SELECT id FROM campaigns WHERE conversation_id = $2))),
      wanted AS MATERIALIZED (
@@ -55,7 +57,8 @@ SELECT json_build_object(
             SELECT e.sequence, e.created_at FROM events e WHERE e.conversation_id = c.conversation_id AND e.kind = 'page_read'
               AND e.payload #>> '{page,host}' = condition ->> 'host' AND strpos(e.payload #>> '{page,text}', condition ->> 'contains') > 0
             ORDER BY e.sequence DESC LIMIT 1) e
-        WHERE wanted.kind = 'page_read'))
+        WHERE wanted.kind = 'page_read')),
+    standing($5)
 FROM c"#;
 
 /// The campaign whose state is read.
@@ -88,14 +91,24 @@ struct Read {
 
 /// The rows of a campaign as its tables and events have them; `None` if there is none.
 pub(super) async fn rows(database: impl PgExecutor<'_>, of: Of) -> Result<Option<CampaignRows>, sqlx::Error> {
+    Ok(rows_with(database, of, None).await?.map(|(rows, _)| rows))
+}
+
+/// The same with the place where a turn stands, if that is `asked`. It is read a moment later.
+pub(super) async fn rows_with(
+    database: impl PgExecutor<'_>,
+    of: Of,
+    asked: Option<Value>,
+) -> Result<Option<(CampaignRows, Option<StandingRow>)>, sqlx::Error> {
     let (campaign, conversation) = match of {
         Of::Campaign(id) => (Some(id.0), None),
         Of::Conversation(id) => (None, Some(id.0)),
     };
     let most = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-    let read = query_scalar::<_, Json<Read>>(STATE).bind(campaign).bind(conversation);
-    let read = read.bind(most(MOST_LEADS_SHOWN)).bind(most(MOST_CALLS_READ)).fetch_optional(database).await?;
-    Ok(read.map(|Json(read)| read.rows()))
+    let read = query_as::<_, (Json<Read>, Option<Json<StandingRow>>)>(STATE).bind(campaign).bind(conversation);
+    let read = read.bind(most(MOST_LEADS_SHOWN)).bind(most(MOST_CALLS_READ)).bind(asked);
+    let read = read.fetch_optional(database).await?;
+    Ok(read.map(|(Json(read), standing)| (read.rows(), standing.map(|Json(standing)| standing))))
 }
 
 impl Read {

@@ -1,11 +1,10 @@
 //! Writes the changes of a campaign: events, and the rows that follow from them.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
-use sqlx::{AssertSqlSafe, query_as, query_scalar};
+use sqlx::{query_as, query_scalar};
 
 use super::CampaignError;
 use crate::domain::campaign::judge::{unmet, verify};
@@ -17,10 +16,15 @@ use crate::domain::campaign::{
 use crate::domain::{ApprovalId, ArtifactId, CampaignId, ConversationId, Image, Machine, StepId};
 use crate::facts::{ArtifactKept, CampaignChanged, CampaignTaskChanged, ContextChanged, Event, EventRecord, LeadsKept};
 use crate::store::transition::EventRow;
-use crate::store::{StoreError, Unit, value};
+use crate::store::{StoreError, Unit, clean, value};
+use crate::telemetry::Scrubber;
 
 /// The most leads of one event.
 const LEADS_OF_EVENT: usize = 500;
+/// The tables whose rows the function `record_campaign` of the database writes.
+const TABLES: [&str; 5] = ["campaigns", "campaign_tasks", "leads", "artifacts", "campaign_contexts"];
+/// The change of a task that is proven, in words.
+const PROVEN: &str = "is done, as its evidence shows";
 
 /// A version of an artifact that is to be kept.
 #[derive(Clone, Debug)]
@@ -31,6 +35,33 @@ pub(super) struct NewArtifact<'a> {
     pub(super) source: ArtifactSource,
     pub(super) step: Option<StepId>,
     pub(super) approval: Option<ApprovalId>,
+}
+
+impl NewArtifact<'_> {
+    /// The artifact as it is kept at a time, under this number and version.
+    pub(super) fn kept(
+        &self,
+        campaign: CampaignId,
+        (id, version): (i64, i32),
+        scrubber: &Scrubber,
+        now: DateTime<Utc>,
+    ) -> Artifact {
+        let content = clean(scrubber, self.content).into_owned();
+        Artifact {
+            id: ArtifactId(id),
+            campaign_id: campaign,
+            artifact_type: self.kind,
+            artifact_key: self.key.to_owned(),
+            version,
+            source: self.source,
+            sha256: sha256(content.as_bytes()),
+            content,
+            step_id: self.step,
+            approval_id: self.approval,
+            sequence: 0,
+            created_at: now,
+        }
+    }
 }
 
 impl Unit {
@@ -56,14 +87,10 @@ impl Unit {
         if all.is_empty() {
             return Ok(0);
         }
-        let tables = rows_of(conversation, &all, self.now);
-        let statement = statement(tables.keys().copied());
+        let rows = rows_of(conversation, &all, self.now);
         let payloads: Vec<_> = all.iter().map(|event| json!(event)).collect();
-        let told = query_as::<_, (i64, Value)>(AssertSqlSafe(statement));
-        let mut told = told.bind(conversation.0).bind(payloads).bind(self.now);
-        for rows in tables.into_values() {
-            told = told.bind(Value::Array(rows.into_values().collect()));
-        }
+        let told = query_as::<_, (i64, Value)>("SELECT sequence, event FROM record_campaign($1, $2, $3, $4)");
+        let told = told.bind(conversation.0).bind(payloads).bind(rows).bind(self.now);
         let told = told.fetch_all(&mut *self.tx).await?;
         let told = told.into_iter().map(|(sequence, event)| EventRow { sequence, event }).collect();
         Ok(self.take(told, conversation)?.last().map_or(0, |record| record.sequence))
@@ -152,48 +179,9 @@ impl Unit {
         );
         let numbered = numbered.bind(campaign.id.0).bind(new.kind.as_str()).bind(new.key);
         let numbered = numbered.fetch_one(&mut *self.tx).await?;
-        self.keep_as(campaign, new, image, numbered).await
-    }
-
-    /// The same of an artifact whose number was drawn before; a state that is held has the version
-    /// before it.
-    pub(super) async fn keep_next(
-        &mut self,
-        state: &CampaignState,
-        new: NewArtifact<'_>,
-        number: Option<i64>,
-    ) -> Result<Artifact, CampaignError> {
-        let Some(number) = number else { return self.keep_artifact(&state.campaign, new).await };
-        let version = state.artifact(new.kind, new.key).map_or(1, |kept| kept.version + 1);
-        self.keep_as(&state.campaign, new, None, (number, version)).await
-    }
-
-    /// Keeps an artifact under this number and version.
-    async fn keep_as(
-        &mut self,
-        campaign: &Campaign,
-        new: NewArtifact<'_>,
-        image: Option<Image>,
-        (id, version): (i64, i32),
-    ) -> Result<Artifact, CampaignError> {
-        let NewArtifact { kind, key, content, source, step, approval } = new;
-        let content = self.clean(content).into_owned();
-        let artifact = Artifact {
-            id: ArtifactId(id),
-            campaign_id: campaign.id,
-            artifact_type: kind,
-            artifact_key: key.to_owned(),
-            version,
-            source,
-            sha256: sha256(content.as_bytes()),
-            content,
-            step_id: step,
-            approval_id: approval,
-            sequence: 0,
-            created_at: self.now,
-        };
+        let artifact = new.kept(campaign.id, numbered, &self.scrubber, self.now);
         self.record(campaign.conversation_id, &[ArtifactKept { artifact: artifact.clone(), image }.into()]).await?;
-        if kind == ArtifactType::LeadScoringConfig {
+        if artifact.artifact_type == ArtifactType::LeadScoringConfig {
             self.score_leads(campaign, artifact.version, &artifact.content).await?;
         }
         Ok(artifact)
@@ -225,86 +213,53 @@ impl Unit {
     /// has them as they are now.
     pub(super) async fn settle_tasks(&mut self, state: &mut CampaignState) -> Result<Vec<i64>, CampaignError> {
         let mut done = Vec::new();
-        loop {
-            let open = |task: &&CampaignTask| {
-                matches!(task.status, CampaignTaskStatus::Pending | CampaignTaskStatus::InProgress)
-                    && unmet(state, task, self.now).is_none()
-            };
-            let proven = state.tasks.iter().filter(open).find_map(|task| Some((task, verify(state, task, self.now).ok()?)));
-            let Some((task, evidence)) = proven else { return Ok(done) };
-            let mut task = CampaignTask { status: CampaignTaskStatus::Done, ..task.clone() };
-            task.metadata.evidence = evidence;
+        while let Some(task) = proven(state, self.now) {
             done.push(task.id.0);
-            let task = self.record_task(state.campaign.conversation_id, task, "is done, as its evidence shows").await?;
+            let task = self.record_task(state.campaign.conversation_id, task, PROVEN).await?;
             state.sequence = task.sequence;
             state.put(task);
         }
+        Ok(done)
     }
 }
 
-/// The rows that follow from events, the last of each, by table and key. Their events are counted
-/// from 1.
-fn rows_of(conversation: ConversationId, events: &[Event], at: DateTime<Utc>) -> BTreeMap<&'static str, BTreeMap<String, Value>> {
+/// The first open task that the state proves, as it is once it is done.
+fn proven(state: &CampaignState, now: DateTime<Utc>) -> Option<CampaignTask> {
+    let open = |task: &&CampaignTask| {
+        matches!(task.status, CampaignTaskStatus::Pending | CampaignTaskStatus::InProgress) && unmet(state, task, now).is_none()
+    };
+    let (task, evidence) = state.tasks.iter().filter(open).find_map(|task| Some((task, verify(state, task, now).ok()?)))?;
+    let mut task = CampaignTask { status: CampaignTaskStatus::Done, ..task.clone() };
+    task.metadata.evidence = evidence;
+    Some(task)
+}
+
+/// The facts that [`Unit::settle_tasks`] would record. The state has their tasks as they are then,
+/// under the numbers that come right after its last event.
+pub(super) fn settled(state: &mut CampaignState, now: DateTime<Utc>) -> Vec<CampaignTaskChanged> {
+    let mut facts = Vec::new();
+    while let Some(task) = proven(state, now) {
+        let task = CampaignTask { updated_at: now, ..task };
+        facts.push(CampaignTaskChanged { task: task.clone(), what: PROVEN.to_owned() });
+        state.sequence += 1;
+        state.put(CampaignTask { sequence: state.sequence, ..task });
+    }
+    facts
+}
+
+/// The rows that follow from events, the last of each, by table. Their events are counted from 1.
+pub(super) fn rows_of(conversation: ConversationId, events: &[Event], at: DateTime<Utc>) -> Value {
     let mut tables: BTreeMap<&'static str, BTreeMap<String, Value>> = BTreeMap::new();
     for (sequence, event) in (1..).zip(events) {
         let record = EventRecord { conversation, sequence, at, event: event.clone() };
         for change in record.changes() {
             if let (table, Some(row)) = (change.table.name, change.row)
-                && on_conflict(table).is_some()
+                && TABLES.contains(&table)
             {
                 tables.entry(table).or_default().insert(change.key, Value::Object(row));
             }
         }
     }
-    tables
-}
-
-/// The statement that records events, and writes rows of these tables: $1 is the stream, $2 the
-/// events, $3 their time, and then come the rows of each table. The numbers of events in them are
-/// counted on from the last event there is.
-fn statement<'a>(tables: impl Iterator<Item = &'a str>) -> String {
-    let mut text = "WITH told AS MATERIALIZED (SELECT sequence, event FROM append_events($1, $2, $3)),
-         base AS MATERIALIZED (SELECT min(sequence) - 1 AS before FROM told)"
-        .to_owned();
-    for (place, table) in (4..).zip(tables) {
-        let _ = write!(
-            text,
-            ", of_{table} AS (INSERT INTO {table} SELECT r.* FROM base, jsonb_array_elements(${place}::jsonb) AS one (fact),
-                 jsonb_populate_record(NULL::{table}, fact || jsonb_build_object('sequence', (fact ->> 'sequence')::bigint + before)) r {})",
-            on_conflict(table).unwrap_or_default()
-        );
-    }
-    text + " SELECT sequence, event FROM told ORDER BY sequence"
-}
-
-/// The change of a row of a table that is there already; `None` if the table is written elsewhere.
-fn on_conflict(table: &str) -> Option<&'static str> {
-    Some(match table {
-        "campaigns" => {
-            "ON CONFLICT (id) DO UPDATE
-             SET (name, status, reason, waits_for, next_at, cycles, idle_cycles, fault, no_answer, bad_answers, judged_step, carried, cycles_left,
-                  updated_at) =
-                 (EXCLUDED.name, EXCLUDED.status, EXCLUDED.reason, EXCLUDED.waits_for, EXCLUDED.next_at, EXCLUDED.cycles,
-                  EXCLUDED.idle_cycles, EXCLUDED.fault, EXCLUDED.no_answer, EXCLUDED.bad_answers, EXCLUDED.judged_step, EXCLUDED.carried,
-                  EXCLUDED.cycles_left, EXCLUDED.updated_at)"
-        }
-        "campaign_tasks" => {
-            "ON CONFLICT (id) DO UPDATE
-             SET (description, status, metadata, sequence, updated_at) =
-                 (EXCLUDED.description, EXCLUDED.status, EXCLUDED.metadata, EXCLUDED.sequence, EXCLUDED.updated_at)"
-        }
-        "leads" => {
-            "ON CONFLICT (id) DO UPDATE
-             SET (full_name, profile_url, weight_score, status, attributes, scored, sequence, updated_at) =
-                 (EXCLUDED.full_name, EXCLUDED.profile_url, EXCLUDED.weight_score, EXCLUDED.status, EXCLUDED.attributes, EXCLUDED.scored,
-                  EXCLUDED.sequence, EXCLUDED.updated_at)"
-        }
-        // A version is never changed.
-        "artifacts" => "",
-        "campaign_contexts" => {
-            "ON CONFLICT (id) DO UPDATE
-             SET (uses_left, void) = (EXCLUDED.uses_left, EXCLUDED.void)"
-        }
-        _ => return None,
-    })
+    let tables = tables.into_iter().map(|(table, rows)| (table.to_owned(), Value::Array(rows.into_values().collect())));
+    Value::Object(tables.collect())
 }

@@ -32,12 +32,14 @@ pub struct OperatorWords<'a> {
 }
 
 /// The last words of the model in a task.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct LastWords {
     /// The words.
     pub text: String,
     /// They say that something was done, and nothing recorded in the task shows it.
     pub unproven: bool,
+    /// The controller's words behind them.
+    pub note: Option<String>,
 }
 
 /// Something that the operator's person has not been told yet.
@@ -91,9 +93,10 @@ impl Store {
     /// If the database does not answer.
     pub async fn unsaid_to_operator(&self, conversation: ConversationId) -> Result<Vec<Unsaid>, StoreError> {
         let ended = query!(
-            r#"SELECT turn_id, client_id AS "client_id!", state, reason, said.content AS "answer?", coalesce(said.unproven, FALSE) AS "unproven!"
+            r#"SELECT turn_id, client_id AS "client_id!", state, reason, said.content AS "answer?", coalesce(said.unproven, FALSE) AS "unproven!",
+                      said.note AS "note?"
                FROM turns t LEFT JOIN LATERAL (
-                   SELECT m.content, s.unproven FROM messages m LEFT JOIN steps s USING (step_id)
+                   SELECT m.content, s.unproven, s.note FROM messages m LEFT JOIN steps s USING (step_id)
                    WHERE m.turn_id = t.turn_id AND m.role = 'assistant' ORDER BY m.message_id DESC LIMIT 1) said ON TRUE
                WHERE conversation_id = $1 AND ended_at IS NOT NULL AND starts_with(client_id, 'operator/')
                  AND NOT EXISTS (SELECT FROM relay_messages r WHERE r.conversation_id = $1 AND r.key = 'end-' || t.turn_id)
@@ -104,7 +107,7 @@ impl Store {
         for row in ended.fetch_all(&self.pool).await? {
             let Some(source) = OrderSource::of(&row.client_id) else { continue };
             let (turn, state) = (TurnId(row.turn_id), word(&row.state)?);
-            let answer = row.answer.map(|text| LastWords { text, unproven: row.unproven });
+            let answer = row.answer.map(|text| LastWords { text, unproven: row.unproven, note: row.note });
             unsaid.push(Unsaid::Ended { turn, source, state, reason: row.reason, answer });
         }
         let asks = query!(

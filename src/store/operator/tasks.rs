@@ -4,7 +4,7 @@
 use chrono::{DateTime, Utc};
 use sqlx::{query, query_as, query_scalar};
 
-use crate::domain::operator::{OperatorTaskState, OrderSource, Subject, Undelivered};
+use crate::domain::operator::{OperatorTaskState, OrderSource, Subject, Undelivered, with_note};
 use crate::domain::{ApprovalId, ConversationId, TurnId, TurnState};
 use crate::store::{Store, StoreError, word};
 
@@ -23,7 +23,7 @@ pub struct OperatorTask {
     pub approval: Option<ApprovalId>,
     /// Why it was aborted.
     pub reason: Option<String>,
-    /// The answer, if it is over.
+    /// The answer with its note, if it is over.
     pub answer: Option<String>,
     /// Its messages that did not arrive or of which nobody knows, oldest first. A question that is
     /// over is none of them.
@@ -45,6 +45,7 @@ impl Store {
                       coalesce((SELECT content FROM messages m WHERE m.turn_id = t.turn_id AND role = 'user' ORDER BY message_id LIMIT 1), '') AS "goal!",
                       (SELECT content FROM messages m WHERE m.turn_id = t.turn_id AND role = 'assistant' AND t.ended_at IS NOT NULL
                        ORDER BY message_id DESC LIMIT 1) AS answer,
+                      (SELECT note FROM steps s WHERE s.turn_id = t.turn_id AND s.note IS NOT NULL LIMIT 1) AS note,
                       (SELECT approval_id FROM approvals a WHERE a.turn_id = t.turn_id AND a.state = 'pending' LIMIT 1) AS approval
                FROM turns t WHERE conversation_id = $1 ORDER BY turn_id DESC LIMIT $2"#,
             conversation.0,
@@ -65,7 +66,7 @@ impl Store {
                 source: row.client_id.as_deref().and_then(OrderSource::of),
                 approval: row.approval.map(ApprovalId),
                 reason: row.reason,
-                answer: row.answer,
+                answer: row.answer.map(|answer| with_note(&answer, row.note.as_deref()).into_owned()),
                 undelivered,
                 created_at: row.created_at,
                 ended_at: row.ended_at,
@@ -103,6 +104,19 @@ impl Store {
             turn.0
         );
         Ok(before.fetch_one(&self.pool).await?)
+    }
+
+    /// True if a call of the turn was carried out: the law allowed it, whatever came of it.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn has_carried_out(&self, turn: TurnId) -> Result<bool, StoreError> {
+        // A call that began before a crash, and was refused after it, is in the ledger alone.
+        let carried = query_scalar::<_, bool>(
+            "SELECT EXISTS (SELECT FROM audit_entries WHERE turn_id = $1 AND verdict <> 'deny')
+                 OR EXISTS (SELECT FROM tool_calls c JOIN operations USING (tool_call_id) WHERE c.turn_id = $1)",
+        );
+        Ok(carried.bind(turn.0).fetch_one(&self.pool).await?)
     }
 
     /// How many seconds a turn has worked each time it was taken up before, to its question or to

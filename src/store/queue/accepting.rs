@@ -54,6 +54,20 @@ fn queued(content: String, origin: Origin, client_id: Option<&str>, MessageExtra
     json!(Event::from(TurnQueued { turn, message, client_id, origin, content, moved, images, counted: None }))
 }
 
+/// The event of a turn that follows on one of the same origin; the words are clean.
+pub(in crate::store) fn queued_next(ended: &Lease, content: String) -> Value {
+    queued(content, ended.origin, None, MessageExtras::default())
+}
+
+/// The turn that was queued behind one that has ended, if these events say that it was taken up.
+pub(in crate::store) fn taken_up(ended: &Lease, records: &[EventRecord]) -> Option<TakenUp> {
+    let (turn, fence) = records.iter().find_map(|record| match &record.event {
+        Event::TurnStarted(TurnStarted { turn, fence }) => Some((*turn, *fence)),
+        _ => None,
+    })?;
+    Some(TakenUp { lease: Lease { turn, fence, takes: 1, ..ended.clone() }, standing: None })
+}
+
 /// An accepted input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accepted {
@@ -230,21 +244,14 @@ impl Unit {
         content: &str,
         place: Option<Place>,
     ) -> Result<(), StoreError> {
-        let queued = queued(self.clean(content).into_owned(), ended.origin, None, MessageExtras::default());
+        let queued = queued_next(ended, self.clean(content).into_owned());
         let owner = place.as_ref().map(|place| place.owner().to_owned());
         let rows = query_as::<_, (i64, Value)>("SELECT sequence, event FROM queue_turn($1, $2, $3, $4, $5, $6)");
         let rows = rows.bind(ended.conversation.0).bind(queued).bind(TurnState::FIRST.as_str()).bind(self.now);
         let rows = rows.bind(owner).bind(TurnState::after(TurnInput::Claim).map(TurnState::as_str));
         let rows = rows.fetch_all(&mut *self.tx).await?;
         let rows = rows.into_iter().map(|(sequence, event)| EventRow { sequence, event }).collect();
-        let started = self.take(rows, ended.conversation)?.iter().find_map(|record| match &record.event {
-            Event::TurnStarted(TurnStarted { turn, fence }) => Some((*turn, *fence)),
-            _ => None,
-        });
-        let taken = started.map(|(turn, fence)| {
-            let lease = Lease { turn, fence, takes: 1, ..ended.clone() };
-            TakenUp { lease, standing: None }
-        });
+        let taken = taken_up(ended, self.take(rows, ended.conversation)?);
         self.wakes = taken.is_none();
         if let Some(place) = place {
             self.then = Some(Box::new(move |_| place.settle(taken)));

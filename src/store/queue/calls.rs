@@ -4,7 +4,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use sqlx::types::Json;
-use sqlx::{PgExecutor, query, query_scalar};
+use sqlx::{PgExecutor, query, query_as, query_scalar};
 
 use super::standing::{Enquiry, Standing, StandingRow, Wanted};
 use crate::domain::{ApprovalId, CallAccount, ConversationId, Outcome, RefusalCode, ToolCallId, Used};
@@ -12,7 +12,7 @@ use crate::facts::{CallBegun, EventRecord, ToolCallEnded};
 use crate::failpoint::{self, Point};
 use crate::governor::Permit;
 use crate::store::things::todo_changes::{TodoChanges, WrittenChanges};
-use crate::store::transition::Done;
+use crate::store::transition::{Done, EventRow};
 use crate::store::{CallEnd, CatalogueVersion, Lease, Store, StoreError, Unit, clean};
 use crate::telemetry::Scrubber;
 
@@ -60,6 +60,16 @@ pub struct SeenAtEnd {
     pub standing: Option<Box<Standing>>,
 }
 
+/// The effect of a call in its campaign, on its way into the database.
+pub(in crate::store) struct CampaignEffect {
+    /// The last event of the stream by which it was decided.
+    pub(in crate::store) after: i64,
+    /// Its facts.
+    pub(in crate::store) facts: Vec<Value>,
+    /// The rows that follow from them, by table.
+    pub(in crate::store) rows: Value,
+}
+
 /// The end of a tool call, on its way into the database.
 struct Ending {
     conversation: ConversationId,
@@ -90,7 +100,11 @@ impl Ending {
     ) -> Self {
         let clean = |text: &String| clean(scrubber, text).into_owned();
         let Outcome { ok, result, logs, refusal, account } = &end.outcome;
-        let (logs, account) = (logs.iter().map(clean).collect(), CallAccount { begun: end.has_begun(), ..account.clone() });
+        let logs = logs.iter().map(clean).collect();
+        let mut account = CallAccount { begun: end.has_begun(), ..account.clone() };
+        if let Some(fault) = &mut account.fault {
+            fault.message = clean(&fault.message);
+        }
         let outcome = Outcome { ok: *ok, result: clean(result), logs, refusal: *refusal, account };
         Self {
             conversation: lease.conversation,
@@ -135,6 +149,33 @@ impl Ending {
         records.push(EventRecord { conversation, sequence: ended.sequence, at: now, event: event.into() });
         let (catalogue, standing) = (CatalogueVersion(ended.catalogue), ended.standing.map(|standing| standing.0));
         Ok(Ended { records, catalogue, standing })
+    }
+
+    /// The same in a cycle, together with the effect of the call.
+    async fn record_in_cycle(
+        self,
+        database: impl PgExecutor<'_>,
+        effect: CampaignEffect,
+    ) -> Result<Vec<EventRecord>, StoreError> {
+        let Self { conversation, fence, proposal_sha256, now, event, .. } = self;
+        let outcome = event.outcome.clone();
+        let rows = query_as::<_, (i64, Option<Value>, Option<i64>, Option<i64>)>(
+            "SELECT sequence, event, approval, kept
+             FROM end_call_in_cycle($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+        );
+        let rows = rows.bind(event.turn.0).bind(fence).bind(event.call.0).bind(outcome.ok).bind(outcome.result);
+        let rows = rows.bind(json!(outcome.logs)).bind(proposal_sha256.to_vec()).bind(event.verdict.clone()).bind(now);
+        let rows = rows.bind(outcome.refusal.map(RefusalCode::as_str));
+        let rows = rows.bind((!outcome.account.is_empty()).then(|| json!(outcome.account)));
+        let rows = rows.bind(effect.after).bind(effect.facts).bind(effect.rows).fetch_all(database).await?;
+        let record = |(sequence, fact, approval, kept): (i64, Option<Value>, Option<i64>, Option<i64>)| match fact {
+            Some(event) => EventRow { sequence, event }.of(conversation, now),
+            None => {
+                let ended = ToolCallEnded { approval: approval.map(ApprovalId), kept, ..event.clone() };
+                Ok(EventRecord { conversation, sequence, at: now, event: ended.into() })
+            }
+        };
+        rows.into_iter().map(record).collect()
     }
 }
 
@@ -192,6 +233,28 @@ impl Store {
             }
             ended => ended,
         }
+    }
+
+    /// Ends a call of a cycle by one statement with its effect. Gives the recorded outcome, and the
+    /// number of its event.
+    ///
+    /// # Errors
+    /// [`StoreError::CampaignChanged`] as well; then nothing was written.
+    pub(in crate::store) async fn end_call_in_cycle(
+        &self,
+        lease: &Lease,
+        end: CallEnd<'_>,
+        effect: CampaignEffect,
+        now: DateTime<Utc>,
+    ) -> Result<(Outcome, i64), StoreError> {
+        let ending = Ending::of(&end, lease, &self.scrubber, WrittenAlong::default(), now);
+        let (pool, outcome) = (self.pool.clone(), ending.event.outcome.clone());
+        let recorded = async move {
+            let records = ending.record_in_cycle(&pool, effect).await?;
+            let last = records.last().map_or(0, |record| record.sequence);
+            Ok(Done::new(last, records))
+        };
+        Ok((outcome, self.transition(recorded).await?))
     }
 
     async fn try_to_end_call(

@@ -2,10 +2,12 @@
 //! there on it is a call like any other, with the same checks and approvals.
 
 use chrono::{DateTime, Utc};
+use serde_json::Value;
 use sqlx::{query, query_scalar};
 
 use crate::domain::{ApprovalId, CallRequest, CallState, ConversationId, Origin, ToolCallId, TurnId, TurnState};
-use crate::store::{NewStep, Store, StoreError, Theirs, Unit, word};
+use crate::facts::{Event, ToolCallEnded};
+use crate::store::{Lease, NewStep, Store, StoreError, Theirs, Unit, value, word};
 use crate::wire::api::{CallResult, TurnReport};
 
 impl Store {
@@ -22,6 +24,23 @@ impl Store {
         let turn = unit.queue_command(conversation, content, request).await?;
         unit.commit().await?;
         Ok(turn)
+    }
+
+    /// The end of an order's call, once it has one.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn end_of_order(&self, lease: &Lease) -> Result<Option<ToolCallEnded>, StoreError> {
+        // It is one of the newest events of its conversation.
+        let ended = query_scalar::<_, Value>(
+            "SELECT payload FROM events WHERE conversation_id = $1 AND kind = 'tool_call_ended' AND payload -> 'turn' = to_jsonb($2::bigint)
+             ORDER BY sequence DESC LIMIT 1",
+        );
+        let ended = ended.bind(lease.conversation.0).bind(lease.turn.0).fetch_optional(&self.pool).await?;
+        Ok(match ended.map(value::<Event>).transpose()? {
+            Some(Event::ToolCallEnded(ended)) => Some(ended),
+            _ => None,
+        })
     }
 
     /// The question that keeps a queued turn waiting: turns of a conversation go one after the

@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_as, query_scalar};
 
-use crate::domain::{Budgets, ConversationId, Origin, Task, TaskId, UserId};
+use crate::domain::{Budgets, ConversationId, Origin, Task, TaskId, TaskStatus, UserId};
 use crate::facts::{TasksFired, TasksHeld};
 use crate::failpoint::{self, Point};
 use crate::store::things::tasks::Row;
-use crate::store::{Store, StoreError, Unit, value};
+use crate::store::{Lease, Store, StoreError, Unit, value};
 
 /// The server that begins a turn of tasks holds this lock: all servers of a database share the
 /// limit of the hour.
@@ -29,6 +29,36 @@ pub struct Fired {
     /// If some wait: the time at which the next of them may begin a turn.
     pub held_until: Option<DateTime<Utc>>,
 }
+
+/// The tasks that began a turn, as they were when its first step was stored, or as they are if it
+/// has none: what the turn itself does to them changes nothing here.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct FiredTasks {
+    /// Those that were done, given up, moved or deleted since they fell due.
+    pub settled: Vec<TaskId>,
+    /// True if there is no other.
+    pub all_settled: bool,
+}
+
+/// The tasks of a turn, and if the newest event of each that is older than the turn's first step
+/// settles it.
+const FIRED_TASKS: &str = "\
+    SELECT named.task::bigint, coalesce((
+        SELECT (changed.payload ->> 'deleted')::boolean OR changed.payload #>> '{task,status}' <> ALL($3)
+               OR (changed.payload #>> '{task,due_at}')::timestamptz
+                  IS DISTINCT FROM (fired.payload -> 'due_at' ->> (named.place - 1)::integer)::timestamptz
+        FROM events changed
+        WHERE changed.kind = 'task_changed' AND changed.position > fired.position AND changed.payload #> '{task,id}' = named.task
+              AND changed.position < coalesce((
+                  SELECT min(step.position) FROM events step
+                  WHERE step.conversation_id = $1 AND step.sequence > fired.sequence AND step.kind = 'step_answered'
+                        AND step.payload -> 'turn' = to_jsonb($2::bigint)), 9223372036854775807)
+        ORDER BY changed.position DESC LIMIT 1), FALSE)
+    FROM (SELECT position, sequence, payload FROM events
+          WHERE kind = 'tasks_fired' AND conversation_id = $1 AND payload -> 'turn' = to_jsonb($2::bigint)
+          ORDER BY position DESC LIMIT 1) fired,
+         jsonb_array_elements(fired.payload -> 'tasks') WITH ORDINALITY AS named (task, place)
+    ORDER BY named.place";
 
 /// Due tasks of one conversation that name the same model.
 struct Group {
@@ -94,6 +124,19 @@ impl Store {
             unit.commit().await?;
         }
         Ok(fired)
+    }
+
+    /// Says which of the tasks that began a turn need nothing more. The turn's input names them
+    /// all: it was written when they fell due, and the turn may have waited since.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn fired_tasks(&self, lease: &Lease) -> Result<FiredTasks, StoreError> {
+        let active: Vec<_> = TaskStatus::ALL.iter().filter(|status| status.is_active()).map(|status| status.as_str()).collect();
+        let rows = query_as::<_, (i64, bool)>(FIRED_TASKS).bind(lease.conversation.0).bind(lease.turn.0).bind(active);
+        let fired = rows.fetch_all(&self.pool).await?;
+        let settled: Vec<_> = fired.iter().filter(|(_, settled)| *settled).map(|(task, _)| TaskId(*task)).collect();
+        Ok(FiredTasks { all_settled: !fired.is_empty() && settled.len() == fired.len(), settled })
     }
 }
 

@@ -9,6 +9,7 @@ pub(super) mod approvals;
 pub(super) mod calls;
 pub(super) mod commands;
 pub(super) mod crashes;
+mod cut;
 pub(super) mod due_tasks;
 pub(super) mod mcp;
 pub(super) mod meter;

@@ -6,14 +6,10 @@ use sqlx::{PgExecutor, query, query_as, query_scalar};
 
 use super::turns::TurnEnd;
 use super::writing::Unfinished;
-use crate::domain::{
-    CallAccount, CallAction, CallInput, CallRequest, CallState, ConversationId, Machine, OperationState, Outcome, Rate, StepId,
-    ToolCallId, TurnId, TurnInput, TurnState, Usage,
-};
-use crate::facts::{Event, EventRecord, STOPPED, StepAnswered, ToolCallEnded, ToolCallProposed, TurnEnded};
+use crate::domain::{CallRequest, ConversationId, Machine, Rate, StepId, ToolCallId, TurnId, TurnInput, TurnState, Usage};
+use crate::facts::{Event, EventRecord, STOPPED, StepAnswered, ToolCallProposed, TurnEnded};
 use crate::store::agent_sql::is_code;
 use crate::store::transition::{Done, EventRow};
-use crate::store::unit::kept_of;
 use crate::store::{BrokenAnswer, CatalogueVersion, Lease, Store, StoreError, Unit, clean};
 use crate::telemetry::Scrubber;
 
@@ -36,6 +32,8 @@ pub struct NewStep<'a> {
     pub last: bool,
     /// True if it claims something that no record of its turn shows.
     pub unproven: bool,
+    /// The controller's words behind its text; kept only if the turn ends with it.
+    pub note: Option<&'a str>,
 }
 
 /// The events of an answer, but for what only the database knows: the numbers, and the cost.
@@ -63,6 +61,7 @@ impl NewStep<'_> {
             last: self.last,
             cost_micros: None,
             unproven: self.unproven,
+            note: self.note.map(clean),
         };
         let proposed = |(position, CallRequest { id, name, arguments }): (i32, &CallRequest)| {
             let request = CallRequest { id: clean(id), name: clean(name), arguments: clean(arguments) };
@@ -73,6 +72,27 @@ impl NewStep<'_> {
             calls: (0..).zip(self.calls).map(proposed).collect(),
             rate: (micros(|rate| rate.input_micros), micros(|rate| rate.output_micros)),
         }
+    }
+}
+
+/// An answer that ends its turn, as the database takes it.
+pub(in crate::store) struct LastStep {
+    pub(in crate::store) from: TurnState,
+    pub(in crate::store) answered: Value,
+    pub(in crate::store) ended: Option<Value>,
+    pub(in crate::store) actions: Vec<String>,
+}
+
+impl LastStep {
+    /// An answer that costs nothing.
+    pub(in crate::store) fn of(
+        scrubber: &Scrubber,
+        lease: &Lease,
+        step: &NewStep<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<Self, StoreError> {
+        let Storing { from, written, ended, actions, .. } = Storing::of(scrubber, lease, step, None, now)?;
+        Ok(Self { from, answered: written.answered, ended, actions })
     }
 }
 
@@ -186,6 +206,8 @@ pub struct StoredStep {
     pub catalogue: Option<CatalogueVersion>,
     /// The numbers of its first and its last event, on the same condition.
     pub sequences: Option<(i64, i64)>,
+    /// The step, on the same condition.
+    pub step: Option<StepId>,
 }
 
 impl Store {
@@ -259,7 +281,11 @@ impl Store {
             let Stored { records, wakes, catalogue } = storing.record(&pool).await?;
             let over = is_over(&records);
             let sequences = records.first().zip(records.last()).map(|(first, last)| (first.sequence, last.sequence));
-            let given = StoredStep { calls: asked_for(&records), over, catalogue, sequences };
+            let step = records.iter().find_map(|record| match &record.event {
+                Event::StepAnswered(answered) => Some(answered.step),
+                _ => None,
+            });
+            let given = StoredStep { calls: asked_for(&records), over, catalogue, sequences, step };
             Ok(Done { given, records, wakes, then: None })
         })
         .await
@@ -282,7 +308,7 @@ impl Store {
             unit.end_turn(held, TurnEnd::Answered).await?;
         }
         unit.commit().await?;
-        Ok(StoredStep { calls, over, catalogue: None, sequences: None })
+        Ok(StoredStep { calls, over, catalogue: None, sequences: None, step: None })
     }
 
     /// Completes a turn with words of the controller's own. Messages said into it that no model has
@@ -394,91 +420,5 @@ impl Unit {
         .fetch_all(&mut *self.tx)
         .await?;
         Ok(asked_for(self.take(rows, conversation)?))
-    }
-
-    /// Ends every call without an outcome: it was not run, or was cut in the middle. Its own
-    /// effects in this database cannot have happened, since effect and outcome commit together; the
-    /// ledger has all others. `first` is said of the first such call, if anything is known of it,
-    /// and what the ledger says.
-    pub(super) async fn cut_calls(
-        &mut self,
-        conversation: ConversationId,
-        turn: TurnId,
-        first: Option<&str>,
-    ) -> Result<(), StoreError> {
-        let (cut, actions) = CallState::FIRST.next(CallInput::Cut)?;
-        const NOT_RUN: &str = "Not run: the turn ended first.";
-        const CUT: &str =
-            "Cut off in the middle: the turn ended first. What it had done until then is in the list of its operations.";
-        let mut open = query!(
-            r#"UPDATE tool_calls SET state = $3, ended_at = $2 WHERE turn_id = $1 AND state = ANY($4)
-               RETURNING tool_call_id, name,
-                         EXISTS (SELECT FROM operations o WHERE o.tool_call_id = tool_calls.tool_call_id) AS "begun!""#,
-            turn.0,
-            self.now,
-            cut.as_str(),
-            &CallState::before(CallInput::Cut)
-        )
-        .fetch_all(&mut *self.tx)
-        .await?;
-        open.sort_by_key(|row| row.tool_call_id);
-        for (place, row) in open.into_iter().enumerate() {
-            for action in &actions {
-                match action {
-                    CallAction::LoseOperations => {
-                        query!("SELECT settle_operations($1, $2, $3, $4)", conversation.0, turn.0, row.tool_call_id, self.now)
-                            .fetch_one(&mut *self.tx)
-                            .await?;
-                    }
-                }
-            }
-            let told = match first.filter(|_| place == 0) {
-                Some(first) => format!("{first} {}", self.ledger_in_words(row.tool_call_id).await?),
-                None if row.begun => CUT.to_owned(),
-                None => NOT_RUN.to_owned(),
-            };
-            query!(
-                "INSERT INTO messages (conversation_id, turn_id, role, content, tool_call_id, created_at)
-                 VALUES ($1, $2, 'tool', $3, $4, $5)",
-                conversation.0,
-                turn.0,
-                told.as_str(),
-                row.tool_call_id,
-                self.now
-            )
-            .execute(&mut *self.tx)
-            .await?;
-            let unknown = query_scalar!(
-                r#"SELECT EXISTS (SELECT FROM operations WHERE tool_call_id = $1 AND state = 'unknown') AS "unknown!""#,
-                row.tool_call_id
-            );
-            let account = CallAccount { uncertain: unknown.fetch_one(&mut *self.tx).await?, ..CallAccount::default() };
-            let (call, outcome) = (ToolCallId(row.tool_call_id), Outcome { account, ..Outcome::failed(told) });
-            // A person can also put back the rows that operations of the call deleted before the
-            // cut.
-            let kept = kept_of(&mut *self.tx, call).await?;
-            let ended = ToolCallEnded { turn, call, name: row.name, outcome, verdict: None, approval: None, kept };
-            self.append(conversation, ended.into()).await?;
-        }
-        Ok(())
-    }
-
-    /// The outcome of a call that was cut, as its operations have it.
-    async fn ledger_in_words(&mut self, call: i64) -> Result<String, StoreError> {
-        const OPERATIONS: &str = "SELECT ordinal, kind, state FROM operations WHERE tool_call_id = $1 ORDER BY ordinal";
-        let operations: Vec<(i32, String, String)> = query_as(OPERATIONS).bind(call).fetch_all(&mut *self.tx).await?;
-        let named = |wanted: &str| {
-            let those = operations.iter().filter(|(_, _, state)| state == wanted);
-            those.map(|(ordinal, kind, _)| format!("operation {ordinal} ({kind})")).collect::<Vec<_>>().join(", ")
-        };
-        let (done, unknown) = (named(OperationState::Done.as_str()), named(OperationState::Unknown.as_str()));
-        let mut told = match done.as_str() {
-            "" => "In this database nothing of it has happened.".to_owned(),
-            done => format!("Done before that, and not taken back: {done}. Nothing else of it has happened in this database."),
-        };
-        if !unknown.is_empty() {
-            told += &format!(" Nobody knows whether this happened: {unknown}.");
-        }
-        Ok(told + " What it sent elsewhere may have arrived: look before it is done again.")
     }
 }

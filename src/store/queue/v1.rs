@@ -5,7 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_scalar};
 
 use super::accepting::MessageExtras;
-use crate::domain::{ApprovalId, ConversationId, InstanceId, Origin, TurnId, UserId};
+use crate::domain::{ApprovalId, ConversationId, InstanceId, MessageDoor, Origin, TurnId, UserId};
 use crate::failpoint::{self, Point};
 use crate::store::{NewImage, NewMessage, Store, StoreError, Unit};
 use crate::wire::MAX_MESSAGE_BYTES;
@@ -96,7 +96,7 @@ impl From<sqlx::Error> for ShownError {
 impl ShownRequest {
     /// The client id of its message.
     fn client_id(&self) -> Option<String> {
-        self.key.map(|key| format!("v1-{}", hex::encode(&key[..16])))
+        self.key.map(|key| MessageDoor::V1.id(hex::encode(&key[..16])))
     }
 }
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use serde_json::Value;
 use sqlx::query;
 
 use super::usage::midnight;
 use crate::domain::shortened;
-use crate::store::{Store, StoreError};
+use crate::facts::failure;
+use crate::store::{Store, StoreError, word};
 use crate::wire::api::{CapabilityUse, LastError};
 
 /// The days that are summed up, today among them.
@@ -38,7 +38,7 @@ impl Store {
             since
         );
         let errors = query!(
-            r#"SELECT DISTINCT ON (t.name) t.name, t.ended_at AS "ended_at!", m.content
+            r#"SELECT DISTINCT ON (t.name) t.name, t.ended_at AS "ended_at!", t.refusal, m.content
                FROM tool_calls t JOIN capabilities c ON c.name = t.name JOIN messages m ON m.tool_call_id = t.tool_call_id
                WHERE t.created_at >= $1 AND t.state = 'failed' ORDER BY t.name, t.tool_call_id DESC"#,
             since
@@ -61,16 +61,11 @@ impl Store {
         }
         for row in errors {
             if let Some(used) = used.get_mut(&row.name) {
-                used.last_error = Some(LastError { at: row.ended_at, said: failure(&self.clean(&row.content)) });
+                let code = row.refusal.as_deref().map(word).transpose()?;
+                let said = shortened(&failure(code, &self.clean(&row.content)), MOST_SAID).into_owned();
+                used.last_error = Some(LastError { at: row.ended_at, said });
             }
         }
         Ok(used)
     }
-}
-
-/// A failure in a few words: the message of one that is told as JSON.
-fn failure(told: &str) -> String {
-    let message = serde_json::from_str::<Value>(told).ok();
-    let message = message.as_ref().and_then(|told| told["message"].as_str()).unwrap_or(told);
-    shortened(message, MOST_SAID).into_owned()
 }

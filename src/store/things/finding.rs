@@ -115,6 +115,27 @@ impl Theirs {
         after: Option<ListPlace>,
         limit: i64,
     ) -> Result<Vec<ListedConversation>, StoreError> {
+        self.listed(profiles, Some(archived), None, after, limit).await
+    }
+
+    /// One of their conversations with these profiles as the list has it, also if it was put away.
+    ///
+    /// # Errors
+    /// [`StoreError::NoConversation`] if no list has it, or if the database does not answer.
+    pub async fn conversation(&self, profiles: &[String], id: ConversationId) -> Result<ListedConversation, StoreError> {
+        let found = self.listed(profiles, None, Some(id), None, 1).await?;
+        found.into_iter().next().ok_or(StoreError::NoConversation(id))
+    }
+
+    /// The rows of the list; `None` of `archived` and of `id` stands for all.
+    async fn listed(
+        &self,
+        profiles: &[String],
+        archived: Option<bool>,
+        id: Option<ConversationId>,
+        after: Option<ListPlace>,
+        limit: i64,
+    ) -> Result<Vec<ListedConversation>, StoreError> {
         let rows = query_as!(
             Row,
             r#"SELECT c.conversation_id, profile, is_main, title, archived_at IS NOT NULL AS "archived!",
@@ -126,8 +147,9 @@ impl Theirs {
                    (SELECT count(*) FROM approvals a WHERE a.conversation_id = c.conversation_id AND a.state = 'pending') AS "waiting!"
                FROM conversations c LEFT JOIN events e ON e.conversation_id = c.conversation_id AND e.sequence = c.last_sequence,
                    LATERAL (SELECT coalesce(e.created_at, c.created_at) AS active_at, pinned_at IS NOT NULL AS pinned) AS at
-               WHERE (archived_at IS NOT NULL) = $1 AND (deleted_at IS NULL OR deleted_at < active_at)
+               WHERE ($1::boolean IS NULL OR (archived_at IS NOT NULL) = $1) AND (deleted_at IS NULL OR deleted_at < active_at)
                  AND (is_main OR last_sequence > 0 OR title IS NOT NULL) AND user_id = $6 AND profile = ANY($7)
+                 AND ($8::bigint IS NULL OR c.conversation_id = $8)
                  AND ($2::boolean IS NULL OR (pinned, active_at, c.conversation_id) < ($2, $3, $4))
                ORDER BY pinned DESC, active_at DESC, c.conversation_id DESC LIMIT $5"#,
             archived,
@@ -136,7 +158,8 @@ impl Theirs {
             after.map(|place| place.id.0),
             limit,
             self.user.0,
-            profiles
+            profiles,
+            id.map(|id| id.0)
         )
         .fetch_all(&self.store.pool)
         .await?;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::domain::{EXECUTE_SQL, Effect, ToolSpec};
+use crate::domain::{EXECUTE_SQL, Effect, Finding, ToolSpec};
 use crate::governor::sql;
 use crate::store::{AgentLogin, AgentSql, RowLimits, SqlEnd, StoreError};
 use crate::tools::kit::Kit;
@@ -38,15 +38,28 @@ impl Tool for ExecuteSql {
     fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
         async move {
             let request: Statements = read(asked.arguments.clone())?;
-            let effects = sql::classify(&request.query).effects;
+            let mut effects = sql::classify(&request.query).effects;
+            let (store, mut foreseen) = (&asked.kit().store, Finding::default());
             let may_be_asked = effects.iter().any(|effect| !matches!(effect, Effect::Read | Effect::Write));
             if may_be_asked
-                && let Some(problem) =
-                    asked.kit().store.agent_sql_problem(&sql::statements(&request.query), &request.params).await?
+                && let Some(problem) = store.agent_sql_problem(&sql::statements(&request.query), &request.params).await?
             {
                 return Err(problem.into());
             }
-            Ok(Prepared { act: Box::new(request), effects, version: None, arguments: None, context: None })
+            if let Some(loss) = sql::whole_loss(&request.query) {
+                match store.foresee(&loss).await? {
+                    // The look before the commit finds what comes to be there meanwhile.
+                    None if loss.if_exists => {
+                        effects.remove(&Effect::Delete);
+                        effects.insert(Effect::Define);
+                    }
+                    // These lose rows besides, which only the run counts.
+                    _ if effects.iter().any(|effect| matches!(effect, Effect::Write | Effect::Opaque)) => {}
+                    counted => foreseen = counted.unwrap_or_default(),
+                }
+            }
+            let act = Box::new(ReadStatements { request, foreseen });
+            Ok(Prepared { act, effects, version: None, arguments: None, context: None })
         }
         .boxed()
     }
@@ -60,9 +73,16 @@ impl Tool for ExecuteSql {
     }
 }
 
-impl Act for Statements {
+/// Statements that were read.
+struct ReadStatements {
+    request: Statements,
+    /// The rows that go with whole tables.
+    foreseen: Finding,
+}
+
+impl Act for ReadStatements {
     fn card<'a>(&'a self, _: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
-        at_once(Ok(CallCard::of(sql::in_words(&self.query))))
+        at_once(Ok(CallCard::of(sql::in_words(&self.request.query))))
     }
 
     fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
@@ -70,8 +90,8 @@ impl Act for Statements {
             let Doing { lease, permit, proposal, promised, shown, now, .. } = doing;
             // Postgres allows the effects that the law judged, and nothing else.
             let login = AgentLogin::of(&proposal.effects);
-            let statements = sql::statements(&self.query);
-            let (params, limits) = (&self.params, RowLimits::default());
+            let statements = sql::statements(&self.request.query);
+            let (params, limits) = (&self.request.params, RowLimits::default());
             let sql = AgentSql { statements: &statements, params, limits, login, promised, shown };
             Ok(match doing.kit().store.run_agent_sql(lease, permit, &proposal.tool, sql, now).await? {
                 SqlEnd::Outcome(_) => Executed::Recorded,
@@ -81,7 +101,11 @@ impl Act for Statements {
         .boxed()
     }
 
+    fn foreseen(&self) -> Finding {
+        self.foreseen.clone()
+    }
+
     fn inside(&self) -> Inside<'_> {
-        Inside::Sql(&self.query, &self.params)
+        Inside::Sql(&self.request.query, &self.request.params)
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::domain::operator::fits;
 use crate::domain::{Effect, Outcome, Refusal, ToolSpec, UPDATE_GLOBAL_CONTEXT};
-use crate::store::StoreError;
+use crate::store::{Catalogue, StoreError};
 use crate::tools::kit::Kit;
 use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Tool, ToolError, at_once, read, spec};
 
@@ -40,6 +40,10 @@ impl Tool for UpdateGlobalContext {
             Ok(Prepared::new(given, Effect::Write))
         };
         at_once(prepared())
+    }
+
+    fn for_person(&self, _: &Kit, _: &Catalogue) -> Option<String> {
+        Some("remember a fact".to_owned())
     }
 }
 

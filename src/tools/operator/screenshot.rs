@@ -13,7 +13,7 @@ use crate::channels::put_media;
 use crate::domain::operator::Subject;
 use crate::domain::relay::MediaNote;
 use crate::domain::{Effect, Image, ImageType, Outcome, Refusal, RefusalCode, TAKE_SCREENSHOT, ToolSpec};
-use crate::store::{NewImage, OperatorWords, StoreError};
+use crate::store::{Catalogue, NewImage, OperatorWords, StoreError};
 use crate::tools::kit::Kit;
 use crate::tools::screen::DesktopScreen;
 use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Tool, ToolError, at_once, read, spec};
@@ -78,6 +78,10 @@ impl Tool for TakeScreenshot {
 
     fn may_send(&self) -> bool {
         true
+    }
+
+    fn for_person(&self, _: &Kit, _: &Catalogue) -> Option<String> {
+        self.screen.missing().is_none().then(|| "take a screenshot".to_owned())
     }
 }
 

@@ -25,6 +25,9 @@ const CREATE: &str = "Writes a new script, whole, in one step, with its schema a
      script, or replace it with update_script.";
 const UPDATE: &str = "Replaces a script with a new version, given whole. The person confirms it each time.";
 
+/// So many scripts are named to a person.
+const MOST_NAMED: usize = 3;
+
 /// No arguments.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct NoArguments {}
@@ -110,6 +113,11 @@ impl Tool for ExecuteScript {
     fn may_send(&self) -> bool {
         true
     }
+
+    fn for_person(&self, kit: &Kit, catalogue: &Catalogue) -> Option<String> {
+        let names: Vec<_> = catalogue.capabilities().map(|listed| &*listed.summary.name).collect();
+        (!kit.safe_mode).then(|| format!("run a script ({})", some_of(&names)))
+    }
 }
 
 impl Act for ScriptCall {
@@ -154,6 +162,10 @@ impl Tool for CreateScript {
         }
         .boxed()
     }
+
+    fn for_person(&self, _: &Kit, _: &Catalogue) -> Option<String> {
+        Some("write a new script".to_owned())
+    }
 }
 
 impl Tool for UpdateScript {
@@ -176,6 +188,16 @@ impl Tool for UpdateScript {
     }
 }
 
+/// The first of the names, and how many others there are.
+fn some_of(names: &[&str]) -> String {
+    let first = names.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MOST_NAMED) {
+        _ if names.is_empty() => "none yet".to_owned(),
+        0 => first,
+        others => format!("{first} and {others} more"),
+    }
+}
+
 /// The name that a draft names.
 fn named(arguments: &Value) -> String {
     arguments["name"].as_str().unwrap_or_default().to_owned()
@@ -194,4 +216,16 @@ fn unknown(name: &str, catalogue: &Catalogue) -> Refusal {
 fn nearest(name: &str, catalogue: &Catalogue, counts: impl Fn(&str) -> bool) -> Option<String> {
     let names = catalogue.capabilities().map(|listed| &*listed.summary.name).filter(|other| counts(other));
     names.min_by_key(|other| strsim::levenshtein(name, other)).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_is_told_of_three_scripts_and_of_how_many_more_there_are() {
+        assert_eq!(some_of(&[]), "none yet");
+        assert_eq!(some_of(&["double", "triple", "zip"]), "double, triple, zip");
+        assert_eq!(some_of(&["double", "triple", "zip", "a", "b"]), "double, triple, zip and 2 more");
+    }
 }

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::domain::{ConversationId, TurnId, WakeUpKind};
+use crate::domain::{ConversationId, InstanceId, TurnId, WakeUpKind};
 
 /// `GET /api/events`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +22,9 @@ pub struct ListedEvent {
     pub position: i64,
     /// The conversation whose stream it is.
     pub conversation: ConversationId,
+    /// The instance of Relay whose conversation that is: a person reads it there, and not in Chat.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<InstanceId>,
     /// Its number there.
     pub seq: i64,
     /// When it happened.

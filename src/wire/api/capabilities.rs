@@ -57,7 +57,7 @@ pub struct CapabilityUse {
 pub struct LastError {
     /// When.
     pub at: DateTime<Utc>,
-    /// The failure, in a few words.
+    /// The failure in a few words for a person: those of the code if it threw, and else a sentence.
     pub said: String,
 }
 

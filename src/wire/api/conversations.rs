@@ -37,7 +37,7 @@ pub struct Conversations {
     pub next: Option<String>,
 }
 
-/// A conversation in the list.
+/// A conversation in the list, and `GET /api/conversations/{id}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ListedConversation {
     /// Its number.

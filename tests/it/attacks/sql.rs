@@ -9,7 +9,7 @@ use crate::support::{TestApp, calls, results, text};
 #[tokio::test]
 async fn what_cannot_be_told_beforehand_or_deletes_waits_for_a_person() {
     let app = TestApp::start().await;
-    let made = ["CREATE TABLE notes (n int)", "INSERT INTO notes VALUES (1)"];
+    let made = ["CREATE TABLE notes (n int)", "INSERT INTO notes VALUES (1), (2)"];
     let mut client = app.connect().await;
     obeyed(&app, &made.map(|query| ("execute_sql", json!({ "query": query })))).await;
     // A function that nobody approved: it was made before the program asked about functions.
@@ -40,7 +40,7 @@ async fn what_cannot_be_told_beforehand_or_deletes_waits_for_a_person() {
         client.deny(&asking).await;
         assert!(!results(&client.turn().await)[0].0, "{query}");
     }
-    assert_eq!(app.count("SELECT count(*) FROM agent.notes").await, 1);
+    assert_eq!(app.count("SELECT count(*) FROM agent.notes").await, 2);
 }
 
 #[tokio::test]

@@ -85,6 +85,24 @@ async fn campaign_that_is_not_what_was_kept_is_broken_as_it_is_resumed() {
 }
 
 #[tokio::test]
+async fn campaign_with_a_condition_that_this_version_does_not_know_is_broken_and_says_which() {
+    for damage in [
+        r#"UPDATE campaign_tasks SET metadata = metadata || '{"requires": [{"kind": "moon_is_full"}]}' WHERE id = 1"#,
+        r#"UPDATE campaign_tasks SET metadata = metadata || '{"preconditions": [{"kind": "moon_is_full"}]}' WHERE id = 1"#,
+    ] {
+        let desk = Desk::start(two_tasks()).await;
+        let asked = desk.app.script.requests().len();
+        desk.damage(damage).await;
+        desk.present().await;
+        let shown = desk.is_broken("unknown variant `moon_is_full`, expected one of `task_done`").await;
+        assert_eq!(shown["tasks"].as_array().unwrap().len(), 1, "the other one is shown: {shown}");
+        let (status, refused) = desk.ask(Method::GET, "/1/state", None).await;
+        assert!(status == 409 && refused["error"].as_str().unwrap().contains("moon_is_full"), "{refused}");
+        assert_eq!(desk.app.script.requests().len(), asked, "no model is asked about it");
+    }
+}
+
+#[tokio::test]
 async fn campaign_whose_chain_is_broken_is_not_started_but_ended() {
     let desk = Desk { app: TestApp::start().await };
     assert_eq!(desk.ask(Method::POST, "", Some(json!({"name": "Outreach", "tasks": two_tasks()}))).await.0, 200);

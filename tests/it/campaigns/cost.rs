@@ -35,10 +35,9 @@ async fn campaign_cycle_that_keeps_an_artifact_costs_so_many_statements() {
         gate.notify_one();
         desk.app.script.asked(BEFORE + 2 + CYCLES).await;
     });
-    // The state is loaded once for the cycle, and once more for the files. The rest: where the turn
-    // stands, the request, its answer; the effect in a transaction of five statements and its end
-    // in one of six, which takes the next cycle up as well.
-    cost.await.is_at_most(&Cost { server: 16, agent: 0, pings: 2, commits: 4 });
+    // The state with the place where the turn stands, the request, its answer, the effect with the
+    // end of its call, and the end of the cycle, which takes the next one up as well.
+    cost.await.is_at_most(&Cost { server: 5, agent: 0, pings: 1, commits: 4 });
     desk.ask(Method::POST, "/1/pause", None).await;
     assert_eq!(desk.app.count("SELECT count(*) FROM artifacts").await, CYCLES as i64 + 1);
     desk.check().await;

@@ -15,6 +15,7 @@ mod eight_kinds;
 mod files;
 mod hostile;
 mod one_cycle;
+mod overtaken;
 mod python;
 mod ranking;
 mod reasons;

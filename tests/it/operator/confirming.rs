@@ -8,7 +8,7 @@ use level3::domain::ApprovalId;
 use reqwest::Method;
 use serde_json::json;
 
-use super::{Desk, OWNER, judged, write_program};
+use super::{Desk, OWNER, judged, noted, write_program};
 use crate::support::{api::level3, call, in_time, text};
 
 /// A desk with a question that waits.
@@ -49,12 +49,15 @@ async fn silence_until_the_end_of_the_time_aborts() {
 #[tokio::test]
 async fn a_plain_yes_to_what_an_answer_asks_is_an_order() {
     let desk = asked().await;
-    desk.app.script([text("There are none. Shall I write one?"), text("Which one?")]);
+    desk.app.script([text("There are none. Shall I write one?"), text("Which one?"), text("That one.")]);
     desk.order("CONFIRMAR").await;
     desk.heard(2).await;
     desk.order("yes").await;
-    assert_eq!(desk.heard(3).await, "Which one?");
-    assert_eq!((desk.tasks().await.len(), desk.carried_out().await), (2, 1));
+    assert_eq!(desk.heard(3).await, noted("Which one?", "none yet"));
+    // The note behind the question does not hide that it is one.
+    desk.order("yes").await;
+    assert_eq!(desk.heard(4).await, noted("That one.", "none yet"));
+    assert_eq!((desk.tasks().await.len(), desk.carried_out().await), (3, 1));
 }
 
 #[tokio::test]

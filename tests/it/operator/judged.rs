@@ -3,12 +3,17 @@
 
 use serde_json::json;
 
-use super::{Desk, body};
+use super::{Desk, body, noted};
 use crate::support::{call, text};
 
 /// The words behind an answer that nothing shows.
 const UNSHOWN: &str =
     "⚠ Nothing recorded in this task shows what is said above. Order it again in other words, or choose a stronger model.";
+/// Such an answer as it reaches the phone: the mark stands right behind the words that it is about.
+fn unshown(answer: &str) -> String {
+    noted(&format!("{answer}\n\n{UNSHOWN}"), "none yet")
+}
+
 /// Answers of a governor that are no judgement, whatever they claim.
 const JUNK: [&str; 15] = [
     "",
@@ -132,19 +137,19 @@ async fn a_claim_without_a_record_reaches_the_phone_with_a_mark() {
     desk.app.script([text(claim), text(claim)]);
     desk.order("remember that I like tea").await;
     let said = desk.heard(1).await;
-    assert_eq!(said, format!("{claim}\n\n{UNSHOWN}"));
+    assert_eq!(said, unshown(claim));
     // An answer that claims nothing has no mark.
     desk.app.script([text("Good morning.")]);
     desk.order("good morning").await;
-    assert_eq!(desk.heard(2).await, "Good morning.");
+    assert_eq!(desk.heard(2).await, noted("Good morning.", "none yet"));
     // To remember is a deed if it was ordered, and none in answer to a question.
     let remembers = "I remember that the office is in Lisbon.";
     desk.app.script([text(remembers), text(remembers)]);
     desk.order("Remember that the office is in Lisbon.").await;
-    assert_eq!(desk.heard(3).await, format!("{remembers}\n\n{UNSHOWN}"));
+    assert_eq!(desk.heard(3).await, unshown(remembers));
     desk.app.script([text(remembers)]);
     desk.order("Where is the office?").await;
-    assert_eq!(desk.heard(4).await, remembers);
+    assert_eq!(desk.heard(4).await, noted(remembers, "none yet"));
 }
 
 #[tokio::test]
@@ -156,7 +161,7 @@ async fn an_answer_that_does_nothing_is_asked_for_once_more() {
     for (place, nothing) in answers.into_iter().enumerate() {
         desk.app.script([text(nothing), text("There are none yet.")]);
         desk.order(order).await;
-        assert_eq!(desk.heard(place + 1).await, "There are none yet.", "{nothing}");
+        assert_eq!(desk.heard(place + 1).await, noted("There are none yet.", "none yet"), "{nothing}");
     }
     assert_eq!(desk.states().await, ["COMPLETED"; 4]);
     desk.app.script([text(order), text(order)]);
@@ -172,10 +177,10 @@ async fn an_action_that_is_only_announced_is_asked_for_and_then_told_of() {
     let promise = "I will create a script named double.";
     desk.app.script([text(promise), text("You have no script that doubles.")]);
     desk.order("Create a script that doubles a number.").await;
-    assert_eq!(desk.heard(1).await, "You have no script that doubles.");
+    assert_eq!(desk.heard(1).await, noted("You have no script that doubles.", "none yet"));
     desk.app.script([text(promise), text(promise)]);
     desk.order("Create it.").await;
-    assert_eq!(desk.heard(2).await, format!("{promise}\n\n{UNSHOWN}"));
+    assert_eq!(desk.heard(2).await, unshown(promise));
 }
 
 #[tokio::test]
@@ -183,6 +188,6 @@ async fn a_note_of_the_controller_that_a_model_writes_is_not_sent() {
     let desk = Desk::start().await;
     desk.app.script([text("It is Friday.\n\n[controller] Nothing recorded in this turn shows what is claimed here.")]);
     desk.order("What day is it?").await;
-    assert_eq!(desk.heard(1).await, "It is Friday.");
-    assert_eq!(desk.tasks().await[0]["answer"], "It is Friday.");
+    assert_eq!(desk.heard(1).await, noted("It is Friday.", "none yet"));
+    assert_eq!(desk.tasks().await[0]["answer"], noted("It is Friday.", "none yet"));
 }

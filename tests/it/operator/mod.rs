@@ -9,6 +9,7 @@ mod context;
 mod hostile;
 mod judged;
 mod limits;
+mod no_action;
 mod own;
 mod queue;
 mod screen;
@@ -57,7 +58,14 @@ pub fn doubling(factor: i64) -> Value {
     })
 }
 
-/// The operator, and its person with a phone.
+/// An answer with the note behind it that says that no action was taken, of a desk without a screen
+/// that has these scripts.
+pub fn noted(answer: &str, scripts: &str) -> String {
+    format!(
+        "{answer}\n\nNo action was taken for this order; I can run a script ({scripts}), write a new script or remember a fact."
+    )
+}
+
 /// A channel program made of a shell's script.
 pub fn write_program(folder: &Path, script: &str) -> PathBuf {
     let path = folder.join("program.sh");
@@ -66,6 +74,7 @@ pub fn write_program(folder: &Path, script: &str) -> PathBuf {
     path
 }
 
+/// The operator, and its person with a phone.
 pub struct Desk {
     pub app: TestApp,
 }

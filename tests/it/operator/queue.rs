@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::json;
 
-use super::{Desk, OWNER, judged};
+use super::{Desk, OWNER, judged, noted};
 use crate::support::{ModelServer, Reply, Server, asks_for, call, in_time, text};
 
 #[tokio::test]
@@ -31,7 +31,7 @@ async fn two_orders_and_a_third_while_the_first_waits_keep_their_order_over_a_cr
     desk.app.start_again().await;
     desk.until(&["COMPLETED", "COMPLETED", "COMPLETED"]).await;
     let words: Vec<_> = desk.tasks().await.iter().map(|task| task["answer"].clone()).collect();
-    assert_eq!(words, ["one", "two", "three"]);
+    assert_eq!(words, ["one".to_owned(), noted("two", "none yet"), noted("three", "none yet")]);
     // Everything was said once: a question, two places, three answers.
     desk.heard(6).await;
     assert_eq!(desk.phone(OWNER).await.len(), 6);
@@ -50,7 +50,7 @@ async fn the_orders_of_several_numbers_wait_in_one_queue() {
     assert_eq!(desk.states().await, ["AWAITING_CONFIRMATION", "QUEUED"]);
     desk.app.script([text("one"), text("two")]);
     desk.order("CONFIRMAR").await;
-    assert_eq!((desk.heard(2).await.as_str(), desk.heard_by(second, 2).await.as_str()), ("one", "two"));
+    assert_eq!((desk.heard(2).await, desk.heard_by(second, 2).await), ("one".to_owned(), noted("two", "none yet")));
     assert_eq!(desk.states().await, ["COMPLETED", "COMPLETED"]);
 }
 
@@ -172,10 +172,30 @@ async fn order_and_states_are_right_after_kill_9_at_six_points() {
         let words: Vec<_> =
             process.phone().await.into_iter().map(|message| message["text"].as_str().unwrap().to_owned()).collect();
         assert_eq!(words.iter().filter(|words| words.starts_with("done")).count(), 3, "{point}: {words:#?}");
+        let without_action = noted("done", "none yet");
+        assert_eq!(words.iter().filter(|words| **words == without_action).count(), 2, "{point}: {words:#?}");
         assert_eq!(words.iter().filter(|words| words.contains("CONFIRMAR")).count(), 1, "{point}: {words:#?}");
         let arrivals = process.phone().await.into_iter().filter(|message| message["arrivals"] != 1).count();
         assert_eq!((words.len(), arrivals), (6, 0), "{point}: {words:#?}");
         assert_eq!(process.deaths, 1, "{point} was not reached");
         process.server.take().unwrap().terminate().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_note_of_an_answer_without_an_action_is_said_once_after_kill_9() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = ModelServer::start(decide).await;
+    let mut process = Process { server: None, data: folder.path().join("data"), model, deaths: 0 };
+    // The answer is stored and ends its task, and nobody was told.
+    process.start("after-step:abort").await;
+    process.says("M1", "hello").await;
+    process.until(&["COMPLETED"]).await;
+    process.hears(1).await;
+    let shown = process.ask(Method::GET, "/api/operator/tasks", None).await;
+    let phone = process.phone().await;
+    let told = json!(noted("done", "none yet"));
+    assert_eq!((&phone[0]["text"], &phone[0]["arrivals"], phone.len()), (&told, &json!(1), 1), "{phone:#?}");
+    assert_eq!((&shown["tasks"][0]["answer"], process.deaths), (&told, 1));
+    process.server.take().unwrap().terminate().await;
 }

@@ -29,10 +29,10 @@ sleep 1
 echo '{{"kind":"status","state":"online","address":"+491711111111"}}'
 echo '{{"kind":"message","id":"M1","from":"{OWNER}","text":"{order}","at":"2026-11-20T08:00:00Z","chat":"direct","own":false}}'
 while read -r line; do
-  echo "$line" >> lines
+  printf '%s\n' "$line" >> lines
   case "$line" in
     *'"kind":"send"'*)
-      id=$(echo "$line" | sed 's/.*"id":"\([0-9A-F]*\)".*/\1/')
+      id=$(printf '%s\n' "$line" | sed 's/.*"id":"\([0-9A-F]*\)".*/\1/')
       case "$line" in *'"media"'*) cp media/out/"$id".png sent.png ;; esac
       echo "{{\"kind\":\"sent\",\"id\":\"$id\"}}" ;;
   esac
@@ -193,7 +193,7 @@ async fn whatsapp_connects() {
     desk.until(&["COMPLETED"]).await;
     let lines = desk.home().join("channels/whatsapp/lines");
     let answered = async {
-        while !fs::read_to_string(&lines).unwrap_or_default().contains("\"text\":\"Hello.\"") {
+        while !fs::read_to_string(&lines).unwrap_or_default().contains("\"text\":\"Hello.") {
             desk.app.clock.advance(chrono::TimeDelta::milliseconds(1));
             tokio::task::yield_now().await;
         }
@@ -215,11 +215,12 @@ async fn message_received_in_terminal() {
     operator.printed("The channel is online as +491711111111").await;
     operator.printed("message received from +491701234567: what day is it?").await;
     operator.printed("planner_output: It is Friday.").await;
+    operator.printed("no_action: No action was taken for this order; I can run a script (none yet)").await;
     operator.printed("task_completed").await;
     assert!(!operator.out.lock().unwrap().contains('\u{1b}'), "colours only on a terminal");
     let (home, sent) = (operator.home.clone(), operator.home.join("channels/whatsapp/lines"));
     let answered = async {
-        while !fs::read_to_string(&sent).unwrap_or_default().contains("\"text\":\"It is Friday.\"") {
+        while !fs::read_to_string(&sent).unwrap_or_default().contains("\"text\":\"It is Friday.") {
             tokio::task::yield_now().await;
         }
     };

@@ -4,6 +4,7 @@ use reqwest::Method;
 use serde_json::json;
 
 use super::{ANNA, Desk, writes};
+use crate::support::api::ask;
 use crate::support::{calls, text};
 
 #[tokio::test]
@@ -32,6 +33,23 @@ async fn a_conversation_goes_from_its_order_to_its_end() {
     let arrived: Vec<_> = phone["messages"].as_array().unwrap().iter().map(|message| message["arrivals"].clone()).collect();
     assert_eq!(json!(arrived), json!([1, 1, 1]));
     assert_eq!(desk.say(ANNA, "And now?").await, "stranger", "no instance is open any more");
+}
+
+#[tokio::test]
+async fn every_event_of_its_conversation_names_the_instance_and_no_other_does() {
+    let desk = Desk::start().await;
+    let id = desk.begun(ANNA).await;
+    let inner = desk.instance(id).await["conversation"].clone();
+    desk.app.script([text("I see.")]);
+    let mut talk = desk.app.connect().await;
+    talk.ask("look").await;
+    let (status, found) = ask(&desk.app, Method::GET, "/api/events", None).await;
+    assert_eq!(status, 200, "{found}");
+    let events = found["events"].as_array().unwrap();
+    let (its, others): (Vec<_>, Vec<_>) = events.iter().partition(|event| event["conversation"] == inner);
+    assert!(its.iter().any(|event| event["kind"] == "turn_queued"), "{found}");
+    assert!(its.iter().all(|event| event["instance"] == id), "{found}");
+    assert!(!others.is_empty() && others.iter().all(|event| event["instance"].is_null()), "{found}");
 }
 
 #[tokio::test]

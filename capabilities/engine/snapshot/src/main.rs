@@ -1,4 +1,5 @@
-//! `snapshot RAW OUT`: runs the module's `wizer-initialize` and writes the module as it is after that.
+//! `snapshot RAW OUT`: runs the module's `wizer-initialize` and writes the module as it is after
+//! that.
 
 use wasmtime::error::Context;
 use wasmtime::{Config, Engine, Linker, Result, Store};

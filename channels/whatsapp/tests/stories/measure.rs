@@ -1,5 +1,8 @@
 //! Figures, run by name:
-//! `cargo test --manifest-path channels/whatsapp/Cargo.toml --features test-server --test stories -- --ignored --nocapture`.
+//!
+//! ```sh
+//! cargo test --manifest-path channels/whatsapp/Cargo.toml --features test-server --test stories -- --ignored --nocapture
+//! ```
 
 use std::time::{Duration, Instant};
 

@@ -89,11 +89,19 @@ fn the_limits_are_floors_that_only_a_person_who_knows_passes() {
         (r#"{"first_contacts_per_day": 11}"#, "first_contacts_per_day"),
         (r#"{"quiet_from": "22:00"}"#, "quiet hours"),
         (r#"{"quiet_until": "07:00"}"#, "quiet hours"),
+        (r#"{"quiet_from": "00:00", "quiet_until": "08:00"}"#, "quiet hours"),
+        (r#"{"quiet_from": "08:00"}"#, "quiet hours"),
+        (r#"{"quiet_until": "21:00"}"#, "quiet hours"),
+        (r#"{"quiet_from": "00:00", "quiet_until": "23:59"}"#, "quiet hours"),
         (r#"{"quiet_from": "9 pm"}"#, "no time of day like 21:00"),
         (r#"{"chanel_per_day": 1}"#, "chanel_per_day"),
     ] {
         let refused = Pace::read(laxer).unwrap_err();
         assert!(refused.contains(field), "{laxer}: {refused}");
+    }
+    for longer in [("20:00", "09:00"), ("12:00", "08:00"), ("21:00", "20:59"), ("09:00", "08:30")] {
+        let written = format!(r#"{{"quiet_from": "{}", "quiet_until": "{}"}}"#, longer.0, longer.1);
+        Pace::read(&written).unwrap();
     }
     assert_eq!(Pace::read(r#"{"channel_per_minute": 60, "i_know": true}"#).unwrap().channel_per_minute, 60);
 }

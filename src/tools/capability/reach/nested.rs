@@ -105,7 +105,7 @@ impl Reaching {
                 }
                 outcome
             }
-            Executed::Recorded | Executed::Found(_) | Executed::Overtaken | Executed::Restart(_) => {
+            Executed::Deed(..) | Executed::Recorded | Executed::Found(_) | Executed::Overtaken | Executed::Restart(_) => {
                 Outcome::failed("this is for the agent itself")
             }
         };

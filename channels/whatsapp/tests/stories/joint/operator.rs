@@ -67,6 +67,11 @@ fn decide(messages: &[Value]) -> Value {
     }
 }
 
+/// The whole answer to an order that needs no action: behind the model's words level3 says that
+/// none was taken, and what can be ordered.
+const FRIDAY: &str = "It is Friday.\n\nNo action was taken for this order; I can run a script (none yet), write a new script, \
+     take a screenshot or remember a fact.";
+
 /// A home of the operator, whose orders come from the contact's number.
 struct Zeta {
     home: PathBuf,
@@ -145,7 +150,7 @@ async fn an_operator_is_linked_by_the_code_in_the_terminal_answers_and_sends_its
     let owner = Contact::paired(&mock).await;
     owner.say("what day is it?").await;
     terminal.prints(&format!("message received from +{THEIRS}: what day is it?")).await;
-    owner.hears_text("It is Friday.").await;
+    owner.hears_text(FRIDAY).await;
 
     owner.say("show me the screen").await;
     let (_, image) = owner.hears("a picture", |message| message.image_message.as_option().cloned()).await;
@@ -188,7 +193,7 @@ async fn an_order_is_one_task_and_its_answer_goes_once_if_level3_dies_and_if_the
     assert_ne!(terminal.ends().await.code(), Some(0));
     assert_eq!(mock.unacknowledged(DEVICE), 1, "{}", terminal.text());
     let terminal = zeta.start();
-    owner.hears_text("It is Friday.").await;
+    owner.hears_text(FRIDAY).await;
     soon("the order that came again is acknowledged", || mock.unacknowledged(DEVICE) == 0).await;
     soon("one task", || zeta.states() == ["COMPLETED"]).await;
 
@@ -202,7 +207,7 @@ async fn an_order_is_one_task_and_its_answer_goes_once_if_level3_dies_and_if_the
     mock.speak(OURS);
     owner.say("which scripts are there?").await;
     soon("the question", || owner.texts().iter().any(|text| text.contains("CONFIRMAR"))).await;
-    assert_eq!(owner.texts().iter().filter(|text| *text == "It is Friday.").count(), 2, "{:?}", owner.texts());
+    assert_eq!(owner.texts().iter().filter(|text| *text == FRIDAY).count(), 2, "{:?}", owner.texts());
     assert_eq!(zeta.states(), ["AWAITING_CONFIRMATION", "COMPLETED", "COMPLETED"]);
     assert_eq!(terminal.interrupts().await.code(), Some(0));
 }
@@ -224,7 +229,7 @@ async fn in_a_terminal_too_narrow_for_the_code_an_operator_is_linked_by_the_pair
     terminal.prints(&format!("The channel is online as +{OURS}")).await;
     let owner = Contact::paired(&mock).await;
     owner.say("what day is it?").await;
-    owner.hears_text("It is Friday.").await;
+    owner.hears_text(FRIDAY).await;
     assert_eq!(terminal.interrupts().await.code(), Some(0));
 }
 
