@@ -36,7 +36,7 @@ evals-lea:
 screens:
     scripts/screens
 
-# What .ci/run checks before the tests.
+# The quick ones of the checks that .ci/run makes before the tests.
 lint:
     cargo fmt --check
     cargo clippy --locked --all-targets -- -D warnings

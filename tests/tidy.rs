@@ -145,7 +145,7 @@ fn every_rust_file_opens_with_what_it_is_for() {
 }
 
 #[test]
-fn only_store_and_app_name_sqlx() {
+fn only_postgres_and_store_name_sqlx() {
     check(&project(), program, rules::sqlx);
 }
 

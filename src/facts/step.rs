@@ -101,7 +101,9 @@ impl Fact for StepAnswered {
             }
             let answered = line("model_answered", body, format!("{model} ({finish_reason})"));
             // An answer with calls is told with each of these, in the form of a planner's output.
-            let done = || line("planner_output", json!({ "action": null, "reasoning": content, "done": true }), content);
+            // The controller's words behind an order are a note, and there is no other text.
+            let ends = if model == CONTROLLER { self.said() } else { Cow::Borrowed(content.as_str()) };
+            let done = || line("planner_output", json!({ "action": null, "reasoning": ends, "done": true }), &*ends);
             let noted = note.iter().filter(|_| model != CONTROLLER);
             let noted = noted.map(|note| line("no_action", json!({ "note": note }), note));
             [answered].into_iter().chain(last.then(done)).chain(noted).collect::<Vec<_>>()

@@ -165,6 +165,16 @@ fn a_note_is_shown_behind_the_answer_and_kept_apart_from_it() {
 }
 
 #[test]
+fn the_outcome_of_an_order_stands_in_the_log_of_its_turn() {
+    let said = "The task is on the list.";
+    let answered = json!({"kind": "step_answered", "turn": 2, "step": 1, "number": 2, "model": "level3",
+        "finish_reason": "command", "content": "", "last": true, "note": said});
+    assert_eq!(logged(answered.clone()), ["model_answered", "planner_output"]);
+    let ends = event(&answered.to_string()).log(None).pop().unwrap();
+    assert_eq!((&ends.body["reasoning"], &*ends.words), (&json!(said), said));
+}
+
+#[test]
 fn an_event_without_words_of_its_own_is_printed_as_it_is_stored() {
     let (heading, text) = event(r#"{"kind":"capability_changed","name":"n","version":1,"enabled":false}"#).headline();
     assert_eq!(

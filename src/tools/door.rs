@@ -181,15 +181,16 @@ impl Tools {
             // a draft was built and tried, which takes its time.
             policy = self.registry.kit.store.catalogue(None).await?.policy(&lease.profile)?;
         }
-        // A person who decided saw the approval's own finding, and no other.
-        let foreseen = prepared.act.foreseen();
-        let finding = if approval.is_none() && finding.is_empty() { &foreseen } else { finding };
-        proposal.losses = finding.losses().to_vec();
         proposal.effects.extend(&prepared.effects);
         proposal.version = prepared.version;
         if let Some(completed) = &prepared.arguments {
             proposal.arguments = completed.clone();
         }
+        // A person who decided about this very call saw the approval's own finding, and no other.
+        let decided = approval.as_ref().is_some_and(|approval| approval.proposal_sha256 == proposal.sha256());
+        let foreseen = prepared.act.foreseen();
+        let finding = if finding.is_empty() && !decided { &foreseen } else { finding };
+        proposal.losses = finding.losses().to_vec();
         let (mode, governor, rules) = (policy.mode, policy.governor || profile.operates, policy.rules);
         let policy = Arc::new(Policy { mode, governor, rules, tools });
         // Each call of the operator is reviewed, but for a person's own order, and for one that was

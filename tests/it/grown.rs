@@ -1,6 +1,7 @@
 //! An approval holds for the rows that were shown: a call that would lose more by the time it goes
 //! on is asked about again.
 
+use level3::domain::{Budgets, Mode};
 use serde_json::{Value, json};
 
 use crate::support::{Client, TestApp, of_type};
@@ -16,6 +17,12 @@ async fn asked_again(client: &mut Client, asking: &Value) -> Value {
     assert!(pending(&last) && last["id"] != asking["id"], "{frames:#?}");
     last
 }
+
+/// Makes a table with two rows, as another call of the agent would.
+const LATE: &str = "DO $$ BEGIN
+        EXECUTE format('SET LOCAL ROLE %I', current_database() || '_agent_tables');
+        CREATE TABLE agent.late AS SELECT 1 AS i UNION SELECT 2;
+    END $$";
 
 /// Somebody else does this meanwhile.
 async fn meanwhile(app: &TestApp, sql: &'static str) {
@@ -99,7 +106,11 @@ async fn whole_tables_are_asked_about_with_their_rows_and_again_if_they_grew() {
     }
     for (query, more, told) in [
         (emptied, "INSERT INTO agent.kid VALUES (4)", "It deletes all 4 rows of `kid`."),
-        ("DROP TABLE IF EXISTS bare", "INSERT INTO agent.bare VALUES (1)", "It deletes 1 row of `bare`."),
+        (
+            "DROP TABLE IF EXISTS bare -- with its rows\n; CREATE TABLE other (i int)",
+            "INSERT INTO agent.bare VALUES (1)",
+            "It deletes 1 row of `bare`.",
+        ),
     ] {
         let asking = asked(&app, &mut client, query).await;
         meanwhile(&app, more).await;
@@ -114,6 +125,36 @@ async fn whole_tables_are_asked_about_with_their_rows_and_again_if_they_grew() {
 }
 
 #[tokio::test]
+async fn all_rows_of_a_table_are_asked_about_also_if_each_of_its_parts_had_one() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    made(
+        &app,
+        &[
+            "CREATE TABLE day (n int) PARTITION BY LIST (n)",
+            "CREATE TABLE day_1 PARTITION OF day FOR VALUES IN (1)",
+            "CREATE TABLE day_2 PARTITION OF day FOR VALUES IN (2)",
+            "CREATE TABLE day_3 PARTITION OF day FOR VALUES IN (3)",
+            "INSERT INTO day VALUES (1), (2), (3)",
+            "CREATE TABLE elder (i int)",
+            "CREATE TABLE heir () INHERITS (elder)",
+            "INSERT INTO elder VALUES (1)",
+            "INSERT INTO heir VALUES (2)",
+        ],
+    )
+    .await;
+    for (query, part) in [("DELETE FROM day", "`day_2`"), ("DELETE FROM elder", "`heir`")] {
+        let asking = asked(&app, &mut client, query).await;
+        assert!(words(&asking).contains(part), "{query}: {asking}");
+        decided(&mut client, &asking, "deny").await;
+    }
+    ran(&app, &mut client, "DELETE FROM day WHERE n = 1").await;
+    ran(&app, &mut client, "DELETE FROM ONLY elder").await;
+    assert_eq!(app.count("SELECT (SELECT count(*) FROM agent.day) + (SELECT count(*) FROM agent.elder)").await, 3);
+    app.check_replay().await;
+}
+
+#[tokio::test]
 async fn nobody_is_asked_about_dropping_what_is_not_there() {
     let app = TestApp::start().await;
     let mut client = app.connect().await;
@@ -124,6 +165,78 @@ async fn nobody_is_asked_about_dropping_what_is_not_there() {
     let asking = asked(&app, &mut client, anew).await;
     assert!(words(&asking).contains("`plan` has no rows."), "{asking}");
     decided(&mut client, &asking, "approve").await;
+    app.check_replay().await;
+}
+
+#[tokio::test]
+async fn what_another_makes_while_a_statement_runs_is_not_dropped_unasked() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    made(&app, &["CREATE TABLE gate (i int)", "INSERT INTO gate VALUES (1)"]).await;
+    let mut holder = app.behind().await;
+    sqlx::raw_sql("BEGIN; SELECT FROM agent.gate FOR UPDATE").execute(&mut holder).await.unwrap();
+    let meanwhile = async {
+        let waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+        app.until(waits, 1).await;
+        for sql in [LATE, "COMMIT"] {
+            sqlx::raw_sql(sql).execute(&mut holder).await.unwrap();
+        }
+    };
+    let (asking, ()) = tokio::join!(asked(&app, &mut client, "UPDATE gate SET i = 3; DROP TABLE IF EXISTS late"), meanwhile);
+    assert!(words(&asking).contains("Drops the table `late`."), "{asking}");
+    assert_eq!(app.count("SELECT count(*) FROM agent.late").await, 2, "nothing happened");
+    decided(&mut client, &asking, "deny").await;
+    app.check_replay().await;
+}
+
+#[tokio::test]
+async fn a_yes_to_dropping_what_is_not_there_is_none_to_what_came_meanwhile() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    app.store().set_profile_policy("builder", Mode::Ask, false, &Budgets::default(), app.now()).await.unwrap();
+    let asking = asked(&app, &mut client, "DROP TABLE IF EXISTS late").await;
+    meanwhile(&app, LATE).await;
+    let again = asked_again(&mut client, &asking).await;
+    assert!(words(&again).contains("It deletes all 2 rows of `late`."), "{again}");
+    meanwhile(&app, "INSERT INTO agent.late VALUES (3)").await;
+    let more = asked_again(&mut client, &again).await;
+    assert!(words(&more).contains("It deletes all 3 rows of `late`."), "{more}");
+    decided(&mut client, &more, "approve").await;
+    assert_eq!(app.count("SELECT count(*) FROM pg_class WHERE relname = 'late'").await, 0);
+    app.check_replay().await;
+}
+
+#[tokio::test]
+async fn an_empty_table_that_came_meanwhile_does_not_undo_a_yes() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    let partitioned = ["CREATE TABLE log (i int) PARTITION BY LIST (i)", "CREATE TABLE log_1 PARTITION OF log FOR VALUES IN (1)"];
+    made(&app, &partitioned).await;
+    made(&app, &["INSERT INTO log VALUES (1), (1), (1)"]).await;
+    let asking = asked(&app, &mut client, "DROP TABLE log").await;
+    assert!(words(&asking).contains("It deletes all 3 rows of `log_1`."), "{asking}");
+    let further = "DO $$ BEGIN
+            EXECUTE format('SET LOCAL ROLE %I', current_database() || '_agent_tables');
+            CREATE TABLE agent.log_2 PARTITION OF agent.log FOR VALUES IN (2);
+        END $$";
+    meanwhile(&app, further).await;
+    decided(&mut client, &asking, "approve").await;
+    assert_eq!(app.count("SELECT count(*) FROM pg_class WHERE relname IN ('log', 'log_1', 'log_2')").await, 0);
+    app.check_replay().await;
+}
+
+#[tokio::test]
+async fn rows_that_a_policy_hides_are_not_said_to_be_none() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    made(&app, &["CREATE TABLE hidden (i int)", "INSERT INTO hidden VALUES (1), (2)"]).await;
+    let hides = "ALTER TABLE agent.hidden ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+        CREATE POLICY nobody ON agent.hidden USING (false)";
+    meanwhile(&app, hides).await;
+    let asking = asked(&app, &mut client, "DROP TABLE hidden").await;
+    assert!(words(&asking).contains("Drops the table `hidden`") && !words(&asking).contains("no rows"), "{asking}");
+    decided(&mut client, &asking, "approve").await;
+    assert_eq!(app.count("SELECT count(*) FROM pg_class WHERE relname = 'hidden'").await, 0);
     app.check_replay().await;
 }
 

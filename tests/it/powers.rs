@@ -125,6 +125,25 @@ async fn other_tools_are_called_under_the_same_law() {
 }
 
 #[tokio::test]
+async fn sql_of_a_capability_does_no_more_than_it_was_judged_by() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    // Postgres cuts the longer name; the look before the statement finds no table of that name.
+    let name = "t".repeat(63);
+    let body = format!(
+        "try {{ return await host.call('execute_sql', {{query: 'DROP TABLE IF EXISTS {name}_old'}}) }}
+         catch (e) {{ return e.message }}"
+    );
+    let written = capability("sweep", &body, json!({"tools": {"names": ["execute_sql"]}}));
+    let table = json!({ "query": format!("CREATE TABLE {name} (i int)") });
+    app.script([calls(&[("execute_sql", table), ("write_capability", written), ("sweep", json!({}))]), text("done")]);
+    let told = results(&client.allow("sweep").await);
+    assert!(told[2].1.contains("Drops the table") && told[2].1.contains("A person has to decide about this"), "{told:#?}");
+    assert_eq!(app.count("SELECT count(*) FROM pg_class WHERE relname = repeat('t', 63)").await, 1);
+    app.check_replay().await;
+}
+
+#[tokio::test]
 async fn a_call_that_is_run_again_after_a_crash_repeats_nothing() {
     let (mut app, peer) = with_peer().await;
     let body = format!(

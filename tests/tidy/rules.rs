@@ -66,9 +66,9 @@ pub fn other_floors(file: &Source, floor: impl Fn(&str) -> Option<usize>, held: 
         .collect()
 }
 
-/// `sqlx` named outside `postgres` and `store`, and `app`, which hands the pool on.
+/// `sqlx` named outside `postgres` and `store`.
 pub fn sqlx(file: &Source) -> Vec<Finding> {
-    if ["src/postgres/", "src/store/", "src/app/"].iter().any(|place| file.path.starts_with(place)) {
+    if ["src/postgres/", "src/store/"].iter().any(|place| file.path.starts_with(place)) {
         return Vec::new();
     }
     found(file, &tokens::of(file), |all, at| tokens::word(all.get(at)).as_deref() == Some("sqlx"), "`sqlx` is for `store`")

@@ -83,7 +83,8 @@ impl Keeping<'_> {
             return Ok(());
         }
         store.keep_most(connection, self.call, self.lease.fence, self.transaction, MOST_ROWS).await?;
-        let text = statements.iter().map(|statement| statement.text).collect::<Vec<_>>().join(";\n");
+        // A statement may end in a comment.
+        let text = statements.iter().map(|statement| statement.text).collect::<Vec<_>>().join("\n;\n");
         if let (Some(loss), false) = (whole_loss(&text), self.shown.is_empty()) {
             self.whole = store.count_whole(connection, &loss, true).await?.unwrap_or_default();
         }
@@ -113,7 +114,8 @@ impl Keeping<'_> {
         };
         let mut settled: Settled =
             serde_json::from_str(&settled).map_err(|error| Failure::Store(StoreError::Unreadable(error.to_string())))?;
-        settled.tables.extend(self.whole.iter().map(Lost::whole));
+        // A table without rows loses nothing, be it one that nobody was shown.
+        settled.tables.extend(self.whole.iter().filter(|loss| loss.deleted > 0).map(Lost::whole));
         match self.login {
             AgentLogin::Full if !settled.is_within(self.shown) => Ok(Some(settled.as_question(Some(MORE)))),
             AgentLogin::Full if self.promised && !settled.is_kept() => Err(Failure::Statement(refusal(

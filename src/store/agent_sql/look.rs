@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use sqlx::{AssertSqlSafe, PgConnection, Row};
+use sqlx::{PgConnection, Row};
 
 use super::told::describe;
 use super::{AgentLogin, Failure};
@@ -14,6 +14,9 @@ use crate::store::{Store, StoreError};
 
 /// How many things a person is told of.
 const MOST: usize = 20;
+
+/// Shows schema `agent` as a transaction sees it now.
+const IMAGE: &str = "SELECT shared.agent_image(false)";
 
 /// Schema `agent` in one moment, as `shared.agent_image` shows it.
 type Image = BTreeMap<String, Thing>;
@@ -67,7 +70,8 @@ impl Store {
         before: &str,
         mut after: String,
     ) -> Result<Option<Finding>, Failure> {
-        if matches!(login, AgentLogin::Reader | AgentLogin::Full) || after == before {
+        let unchanged = login == AgentLogin::Writer && after == before;
+        if matches!(login, AgentLogin::Reader | AgentLogin::Full) || unchanged {
             return Ok(None);
         }
         let told = |error| describe(error, "", 0);
@@ -75,20 +79,27 @@ impl Store {
         // not of another one meanwhile.
         let outside = async || {
             let mut connection = self.pool.acquire().await?;
-            text(&mut connection, "SELECT shared.agent_image(false)".to_owned()).await
+            text(&mut connection, IMAGE).await
         };
         if login == AgentLogin::Writer {
-            after = text(&mut *connection, "SELECT shared.agent_image(false)".to_owned()).await.map_err(told)?;
+            after = text(&mut *connection, IMAGE).await.map_err(told)?;
             let outside = read(&outside().await?)?;
             return Ok(compare(&outside, &read(&after)?, &outside));
         }
-        Ok(compare(&read(before)?, &read(&after)?, &read(&outside().await?)?))
+        let (before, outside) = (read(before)?, read(&outside().await?)?);
+        let mut after = read(&after)?;
+        // Others made something since the statements began. If it is not here now either, the
+        // statements lost it.
+        if outside.keys().any(|key| !before.contains_key(key) && !after.contains_key(key)) {
+            after = read(&text(&mut *connection, IMAGE).await.map_err(told)?)?;
+        }
+        Ok(compare(&before, &after, &outside))
     }
 }
 
-/// The one value that the last of these statements returns.
-async fn text(connection: &mut PgConnection, sql: String) -> Result<String, sqlx::Error> {
-    let row = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_one(connection).await?;
+/// The one value that this statement returns.
+async fn text(connection: &mut PgConnection, sql: &'static str) -> Result<String, sqlx::Error> {
+    let row = sqlx::raw_sql(sql).fetch_one(connection).await?;
     Ok(row.try_get_unchecked::<Option<String>, _>(0)?.unwrap_or_default())
 }
 
@@ -101,8 +112,12 @@ fn read(image: &str) -> Result<Image, StoreError> {
 fn compare(before: &Image, after: &Image, outside: &Image) -> Option<Finding> {
     let mut finding = Finding::default();
     let mut found = |effect: Effect, why: String| finding.unite(Finding::of(effect, why));
-    let gone = |key: &str| before.contains_key(key) && !after.contains_key(key);
-    for (key, thing) in before {
+    let gone = |key: &str| (before.contains_key(key) || outside.contains_key(key)) && !after.contains_key(key);
+    // Things that others made while the statements ran can be lost by these, too.
+    let came = outside
+        .iter()
+        .filter(|(key, _)| !before.contains_key(*key) && part_of(key).is_none_or(|whole| !before.contains_key(&whole)));
+    for (key, thing) in before.iter().chain(came) {
         let (now, there) = (after.get(key), outside.get(key));
         if now.is_some_and(|now| now.mark == thing.mark) || now.map(|now| &now.mark) == there.map(|there| &there.mark) {
             continue;

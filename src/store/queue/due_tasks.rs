@@ -46,7 +46,8 @@ const FIRED_TASKS: &str = "\
     SELECT named.task::bigint, coalesce((
         SELECT (changed.payload ->> 'deleted')::boolean OR changed.payload #>> '{task,status}' <> ALL($3)
                OR (changed.payload #>> '{task,due_at}')::timestamptz
-                  IS DISTINCT FROM (fired.payload -> 'due_at' ->> (named.place - 1)::integer)::timestamptz
+                  IS DISTINCT FROM coalesce((fired.payload -> 'due_at' ->> (named.place - 1)::integer)::timestamptz,
+                                            (changed.payload #>> '{task,due_at}')::timestamptz)
         FROM events changed
         WHERE changed.kind = 'task_changed' AND changed.position > fired.position AND changed.payload #> '{task,id}' = named.task
               AND changed.position < coalesce((

@@ -5,7 +5,10 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tungstenite::client::IntoClientRequest;
 use tungstenite::{Message, WebSocket};
+
+use super::door::TOKEN;
 
 /// How long a frame that must come may take.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -64,7 +67,9 @@ impl Client {
         let stream = TcpStream::connect(address).expect("the server listens");
         stream.set_nodelay(true).expect("a socket");
         stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
-        let (socket, _) = tungstenite::client(format!("ws://{address}/chat"), stream).expect("the socket opens");
+        let mut request = format!("ws://{address}/chat").into_client_request().expect("an address");
+        request.headers_mut().insert("authorization", format!("Bearer {TOKEN}").parse().expect("a header"));
+        let (socket, _) = tungstenite::client(request, stream).expect("the socket opens");
         let mut client = Self { socket, main: 0, last: 0 };
         let hello = client.frame();
         assert_eq!(hello.kind, "hello");

@@ -20,10 +20,24 @@ CREATE FUNCTION pg_temp.told(p_turn BIGINT) RETURNS SETOF events LANGUAGE sql ST
     ON e.conversation_id = own.conversation_id AND e.sequence BETWEEN own.first AND own.last
 $$;
 
+-- A person has at most 1,000 open tasks, and a copied conversation brings one. So the owner, whose turns are measured, gets a part of them,
+-- and other people the rest.
+CREATE FUNCTION pg_temp.person() RETURNS BIGINT LANGUAGE plpgsql AS $$
+DECLARE
+    v_person BIGINT := (SELECT id FROM users ORDER BY id DESC LIMIT 1);
+BEGIN
+    IF (SELECT count(*) FROM conversations WHERE user_id = v_person) >= CASE v_person WHEN 1 THEN 400 ELSE 900 END THEN
+        INSERT INTO users (name, name_key, display_name, created_at)
+        VALUES ('person ' || v_person, 'person ' || v_person, 'A person', now()) RETURNING id INTO v_person;
+    END IF;
+    RETURN v_person;
+END $$;
+
 CREATE FUNCTION pg_temp.conversation_like(p_like BIGINT) RETURNS BIGINT LANGUAGE sql AS $$
     INSERT INTO conversations
     SELECT r.* FROM conversations c, jsonb_populate_record(c, jsonb_build_object(
-        'conversation_id', nextval(pg_get_serial_sequence('conversations', 'conversation_id')), 'is_main', FALSE, 'last_sequence', 0)) r
+        'conversation_id', nextval(pg_get_serial_sequence('conversations', 'conversation_id')), 'is_main', FALSE, 'last_sequence', 0,
+        'user_id', pg_temp.person())) r
     WHERE c.conversation_id = p_like RETURNING conversation_id
 $$;
 
@@ -63,7 +77,8 @@ BEGIN
         'audit_entry_id', c.new, 'turn_id', pg_temp.renamed('turn', c.n, p_turn),
         'tool_call_id', pg_temp.renamed('call', c.n, a.tool_call_id))) r WHERE c.kind = 'audit';
     INSERT INTO tasks SELECT r.* FROM copied c JOIN tasks t ON t.task_id = c.old, jsonb_populate_record(t, jsonb_build_object(
-        'task_id', c.new, 'conversation_id', p_into)) r WHERE c.kind = 'task';
+        'task_id', c.new, 'conversation_id', p_into, 'user_id', (SELECT user_id FROM conversations WHERE conversation_id = p_into))) r
+        WHERE c.kind = 'task';
     FOR v_event IN
         SELECT e.kind, e.created_at, e.payload || jsonb_strip_nulls(jsonb_build_object(
             'turn', turn.new, 'message', message.new, 'step', step.new, 'call', call.new))

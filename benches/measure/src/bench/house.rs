@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::client::Client;
-use super::door::ask;
+use super::door::{TOKEN, ask};
 use super::model::Model;
 use super::settings::Settings;
 
@@ -78,7 +78,7 @@ impl House {
     pub fn start(&mut self) -> Duration {
         let mut command = Command::new(&self.program);
         command.arg("serve").env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        command.env("LEVEL3_DATA_DIR", &self.data).env("LEVEL3_LISTEN", "127.0.0.1:0");
+        command.env("LEVEL3_DATA_DIR", &self.data).env("LEVEL3_LISTEN", "127.0.0.1:0").env("LEVEL3_TOKEN", TOKEN);
         command.env("LLM_BASE_URL", &self.model).env("LLM_MODEL", "scripted");
         command.envs(self.more.iter().map(|(name, value)| (name, value)));
         command.current_dir(self.data.parent().expect("a folder")).stdin(Stdio::null()).stderr(Stdio::piped());

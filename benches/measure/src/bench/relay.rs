@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::door::ask;
+use super::door::{TOKEN, ask};
 use super::house::House;
 use super::model::Model;
 use super::postgres::Postgres;
@@ -109,8 +109,7 @@ impl Cli {
         let server = format!("http://{}", house.address());
         let mut init =
             cli.command(&["init", "--server", &server]).stdin(Stdio::piped()).spawn().expect("relay is built beside level3");
-        // The house asks for no token; a folder holds one all the same.
-        init.stdin.take().expect("a pipe").write_all(b"none\n").expect("it reads");
+        init.stdin.take().expect("a pipe").write_all(format!("{TOKEN}\n").as_bytes()).expect("it reads");
         assert!(init.wait().expect("it ends").success(), "relay init");
         cli
     }

@@ -22,6 +22,19 @@ fn what_another_transaction_did_meanwhile_is_not_asked_about() {
 }
 
 #[test]
+fn what_another_transaction_made_meanwhile_is_asked_about_if_it_is_lost() {
+    let none = image(&[]);
+    let came = image(&[("relation 1", "the table `a`", "r", false), ("column 1 1", "the column `b` of `a`", "", false)]);
+    assert_eq!(compare(&none, &none, &came).unwrap().why, ["Drops the table `a`."]);
+    // The look before does not show the rows of an empty table.
+    let empty = image(&[("relation 1", "the table `a`", "r", false)]);
+    let rows = |mark| image(&[("relation 1", "the table `a`", "r", false), ("rows 1", "the rows of `a`", mark, false)]);
+    assert_eq!(compare(&empty, &rows("8"), &rows("7")), None, "nothing was in it");
+    let anew = compare(&none, &rows("8"), &rows("7")).unwrap();
+    assert_eq!(anew.why, ["Writes the rows of `a` anew; what was in them may be gone."]);
+}
+
+#[test]
 fn of_a_table_that_is_gone_only_the_table_is_named() {
     let before = image(&[
         ("relation 1", "the table `a`", "", false),

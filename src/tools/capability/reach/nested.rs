@@ -43,9 +43,9 @@ impl Reaching {
             }
         };
         match act.inside() {
-            // The capability may do as much as the agent itself; `sql` finds out whether it only
-            // reads.
-            Inside::Sql(query, params) => self.sql(ordinal, query, params, AgentLogin::Full).await,
+            // The capability may do as much as the law allowed the agent itself, and no more; `sql`
+            // finds out whether it only reads.
+            Inside::Sql(query, params) => self.sql(ordinal, query, params, AgentLogin::of(&proposal.effects)).await,
             Inside::Capability(_) if depth + 1 >= DEPTHS => Err(OperationError::Refused(format!(
                 "capabilities call each other {DEPTHS} deep and no deeper; let the agent call `{}` itself",
                 proposal.tool
