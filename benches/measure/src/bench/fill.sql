@@ -26,7 +26,7 @@ CREATE FUNCTION pg_temp.person() RETURNS BIGINT LANGUAGE plpgsql AS $$
 DECLARE
     v_person BIGINT := (SELECT id FROM users ORDER BY id DESC LIMIT 1);
 BEGIN
-    IF (SELECT count(*) FROM conversations WHERE user_id = v_person) >= CASE v_person WHEN 1 THEN 400 ELSE 900 END THEN
+    IF (SELECT count(*) FROM conversations WHERE user_id = v_person) >= (CASE v_person WHEN 1 THEN 400 ELSE 900 END) THEN
         INSERT INTO users (name, name_key, display_name, created_at)
         VALUES ('person ' || v_person, 'person ' || v_person, 'A person', now()) RETURNING id INTO v_person;
     END IF;
