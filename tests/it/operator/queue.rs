@@ -68,9 +68,9 @@ fn decide(_: usize, body: &serde_json::Value) -> serde_json::Value {
     let order = messages.iter().rev().find(|message| message["role"] == "user").map(|message| message["content"].to_string());
     let first = order.is_some_and(|order| order.contains("first"));
     match messages.last().unwrap()["role"].as_str() {
-        Some("tool") => json!({"role": "assistant", "content": "done: first"}),
+        Some("tool") => json!({"role": "assistant", "content": "heard: first"}),
         _ if first => asks_for("list_scripts", &json!({})),
-        _ => json!({"role": "assistant", "content": "done"}),
+        _ => json!({"role": "assistant", "content": "heard"}),
     }
 }
 
@@ -171,8 +171,8 @@ async fn order_and_states_are_right_after_kill_9_at_six_points() {
         process.hears(6).await;
         let words: Vec<_> =
             process.phone().await.into_iter().map(|message| message["text"].as_str().unwrap().to_owned()).collect();
-        assert_eq!(words.iter().filter(|words| words.starts_with("done")).count(), 3, "{point}: {words:#?}");
-        let without_action = noted("done", "none yet");
+        assert_eq!(words.iter().filter(|words| words.starts_with("heard")).count(), 3, "{point}: {words:#?}");
+        let without_action = noted("heard", "none yet");
         assert_eq!(words.iter().filter(|words| **words == without_action).count(), 2, "{point}: {words:#?}");
         assert_eq!(words.iter().filter(|words| words.contains("CONFIRMAR")).count(), 1, "{point}: {words:#?}");
         let arrivals = process.phone().await.into_iter().filter(|message| message["arrivals"] != 1).count();
@@ -194,7 +194,7 @@ async fn the_note_of_an_answer_without_an_action_is_said_once_after_kill_9() {
     process.hears(1).await;
     let shown = process.ask(Method::GET, "/api/operator/tasks", None).await;
     let phone = process.phone().await;
-    let told = json!(noted("done", "none yet"));
+    let told = json!(noted("heard", "none yet"));
     assert_eq!((&phone[0]["text"], &phone[0]["arrivals"], phone.len()), (&told, &json!(1), 1), "{phone:#?}");
     assert_eq!((&shown["tasks"][0]["answer"], process.deaths), (&told, 1));
     process.server.take().unwrap().terminate().await;
