@@ -207,8 +207,12 @@ pub struct Need {
 
 /// A requirement as a proposal writes it: one flat form for all kinds, since small models stumble
 /// over others.
+// Models read it on one line, as it was before prose had 100 columns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(
+    description = "A requirement as a proposal writes it: one flat form for all kinds, since small models stumble over others."
+)]
 pub struct FlatRequirement {
     #[schemars(
         description = "task_done, artifact_exists, leads_at_least, lead_status, tool_succeeded, script_succeeded, page_read, \

@@ -19,19 +19,22 @@ pub(super) struct DraftArguments {
     #[serde(deserialize_with = "object_or_text")]
     #[schemars(schema_with = "of_parameters")]
     parameters_schema: Value,
-    /// Optional calls that must succeed before it is kept, with results you are sure of:
-    /// [{"params": {...}, "expect": result}]
     #[serde(default)]
-    #[schemars(schema_with = "of_tests")]
+    #[schemars(
+        schema_with = "of_tests",
+        description = "Optional calls that must succeed before it is kept, with results you are sure of: \
+                       [{\"params\": {...}, \"expect\": result}]"
+    )]
     tests: Vec<TestCase>,
     /// "javascript" (default) or "wat"
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     language: Option<String>,
-    /// Powers it needs beyond computing, each only as wide as needed; the user approves them. All
-    /// there are:
     #[serde(default)]
-    #[schemars(schema_with = "of_grants")]
+    #[schemars(
+        schema_with = "of_grants",
+        description = "Powers it needs beyond computing, each only as wide as needed; the user approves them. All there are:"
+    )]
     grants: Option<Map<String, Value>>,
 }
 
