@@ -1,5 +1,5 @@
-// What a person may do with the record of a campaign: make its cycles again, take all of it away as
-// a file, and let its messages go.
+// The record of a campaign, for a person: its cycles are made again, all of it is taken away as a
+// file, and its messages are let go.
 
 import { h } from "../core/dom.js";
 import { button } from "../ui/button.js";

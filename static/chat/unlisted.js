@@ -7,7 +7,7 @@ function page({ context: { session } }, { archived, after }) {
   return session.api.ask("GET", `/api/conversations?${query}`);
 }
 
-/** What a list has of `conversation`, also of one that was put away; rejects if none has it. */
+/** The row of `conversation` as a list has it, also if it was put away; rejects if none has it. */
 export const find = (api, conversation) => api.ask("GET", `/api/conversations/${encodeURIComponent(conversation)}`);
 
 /** Shows those that were put away in place of the others, or the others again. */

@@ -1,5 +1,5 @@
-// What Law says, out of what the page knows of the conversation: sentence by sentence while an
-// answer is written, questions, and failures. No DOM and no voice.
+// Law's words, out of the page's state of the conversation: sentence by sentence while an answer is
+// written, questions, and failures. No DOM and no voice.
 
 import { waiting } from "../core/state-law.js";
 import { hasEnded, openTurns } from "../core/state-parts.js";
