@@ -22,9 +22,11 @@ async fn a_button_beside_the_call_puts_back_what_it_deleted() {
     let Some(page) = Page::open(&app).await else { return };
     page.say("tidy up").await;
     page.see("[data-testid=message-assistant][data-final=true]", "Tidied up.").await;
+    // The page makes the rows above the answer a few in each frame.
+    page.see("[data-testid=tool-undo]", "It deleted or overwrote 2 rows, kept for 30 days.").await;
+    page.see("[data-testid=tool-undo]", "It deleted or overwrote 1 row, kept for 30 days.").await;
     let buttons = "return document.querySelectorAll('[data-testid=tool-undo-button]').length";
     assert_eq!(page.run(buttons).await, 2, "only where something can be put back");
-    page.see("[data-testid=tool-undo]", "It deleted or overwrote 2 rows, kept for 30 days.").await;
     page.click("[data-testid=tool-undo-button]").await;
     page.see("[data-testid=tool-undo]", "Undone: 2 rows put back.").await;
     assert_eq!(app.count("SELECT count(*) FROM agent.notes").await, 5);
