@@ -189,6 +189,20 @@ need_chromium() {
   fi
 }
 
+# A display without a screen. False: there is none, and it cannot be had.
+need_xvfb() {
+  local with package
+  if have Xvfb; then return; fi
+  with=$(manager)
+  case "$with" in
+    apt-get | apk) package=xvfb ;;
+    dnf | zypper) package=xorg-x11-server-Xvfb ;;
+    pacman) package=xorg-server-xvfb ;;
+    *) return 1 ;;
+  esac
+  add "$with" "$package" && have Xvfb
+}
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Supervision.
 
@@ -377,6 +391,7 @@ run_tests() {
   need_rust
   need_postgres
   need_chromium
+  need_xvfb || say "NOT RUN: the stories of the operator's screen, which Xvfb shows; it could not be installed"
   have espeak-ng || add "$(manager)" espeak-ng || say "NOT RUN: the stories of real speech, which espeak-ng speaks; it could not be installed"
   scripts/peers || say "NOT RUN: stories of programs from PyPI that could not be installed; the reason is above"
   scripts/python-component || say "NOT RUN: the stories of campaigns' Python scripts, whose component could not be built; the reason is above"
@@ -390,7 +405,7 @@ test_channels() {
   local target
   need_rust
   need_postgres
-  have Xvfb || { add "$(manager)" xvfb && have Xvfb; } || die "the story about the screen needs Xvfb, which could not be installed: put it on PATH by hand"
+  need_xvfb || die "the story about the screen needs Xvfb, which could not be installed: put it on PATH by hand"
   say "building level3, then building and testing channels/whatsapp: minutes the first time"
   cargo build --locked --bin level3 --bin relay
   target=$(target_folder)

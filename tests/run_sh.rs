@@ -384,6 +384,7 @@ fn without_cargo_it_says_where_rust_comes_from() {
 
 const CARGO: (&str, &str) = ("cargo", "echo \"cargo got: $*.\"");
 const CC: (&str, &str) = ("cc", "exit 0");
+const XVFB: (&str, &str) = ("Xvfb", "exit 0");
 const ROOT: (&str, &str) = ("id", "echo 0");
 
 #[test]
@@ -397,13 +398,15 @@ fn test_installs_a_missing_browser_says_so_and_runs_all_tests() {
     assert_eq!(code, 0, "{lines}");
     assert!(lines.contains("installing with apt-get: chromium chromium-driver"), "{lines}");
     assert!(lines.contains("apt-get got: install -y -qq --no-install-recommends chromium chromium-driver."), "{lines}");
+    assert!(lines.contains("apt-get got: install -y -qq --no-install-recommends xvfb."), "{lines}");
+    assert!(lines.contains("NOT RUN: the stories of the operator's screen"), "this apt-get brings none: {lines}");
     assert!(lines.contains("cargo got: test --locked --lib clock."), "{lines}");
 }
 
 #[test]
 fn test_installs_nothing_when_everything_is_there() {
     let browser = [("chromium", "exit 0"), ("chromedriver", "exit 0")];
-    let there = [CARGO, CC, ROOT, browser[0], browser[1], ("espeak-ng", "exit 0"), ("apt-get", "exit 1")];
+    let there = [CARGO, CC, ROOT, XVFB, browser[0], browser[1], ("espeak-ng", "exit 0"), ("apt-get", "exit 1")];
     let (code, lines) = Running::start(Bench::new("").bare(&there).arg("test")).end();
     assert!(code == 0 && !lines.contains("installing"), "{code}: {lines}");
 }
@@ -446,13 +449,12 @@ fn failing_tests_make_run_sh_fail() {
 #[test]
 fn test_channels_tests_the_package_outside_the_main_build() {
     let cargo = r#"case $1 in metadata) echo '{"target_directory":"/out","x":1}' ;; *) echo "cargo got: $*, programs: $LEVEL3_PROGRAMS." ;; esac"#;
-    let xvfb = ("Xvfb", "exit 0");
-    let there = [("cargo", cargo), CC, xvfb];
+    let there = [("cargo", cargo), CC, XVFB];
     let (code, lines) = Running::start(Bench::new("").bare(&there).args(["test-channels", "both_ways"])).end();
     assert!(code == 0 && lines.contains("cargo got: build --locked --bin level3 --bin relay, programs: ."), "{code}: {lines}");
     assert!(lines.contains("cargo got: test --locked --manifest-path channels/whatsapp/Cargo.toml"), "{lines}");
     assert!(lines.contains("--features test-server both_ways -- --test-threads 6, programs: /out/debug."), "{lines}");
-    let (code, lines) = Running::start(Bench::new("").bare(&[("cargo", "exit 101"), CC, xvfb]).arg("test-channels")).end();
+    let (code, lines) = Running::start(Bench::new("").bare(&[("cargo", "exit 101"), CC, XVFB]).arg("test-channels")).end();
     assert_eq!(code, 101, "{lines}");
     let (code, lines) = Running::start(Bench::new("").bare(&[CARGO, CC, ("id", "echo 1000")]).arg("test-channels")).end();
     assert!(code == 1 && lines.contains("needs Xvfb, which could not be installed"), "{code}: {lines}");

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use chrono::{DateTime, Utc};
+use futures::FutureExt;
 
 use super::media;
 use super::orders::{NewOrder, Orders};
@@ -136,13 +137,6 @@ impl Inbox {
             self.dropped.count(why.unwrap_or("address"));
             return Ok(None);
         };
-        let media = match message.file {
-            None => None,
-            Some(IncomingFile::Omitted { bytes, kind }) => {
-                Some(MediaNote { sha256: None, kind: media::plain_kind(&kind), bytes, omitted: true })
-            }
-            Some(IncomingFile::At(path)) => Some(media::keep(&path, &self.media).await?),
-        };
         let (peer_id, text) = (&*message.id, &*message.text);
         if let Some(orders) = orders {
             // A message of ours comes back from our own account, under an id of ours.
@@ -150,13 +144,29 @@ impl Inbox {
                 self.dropped.count("own");
                 return Ok(None);
             }
+            // A note is answered and is no order, so its file stays with the channel.
+            let media = match message.file.as_ref().filter(|_| !message.note) {
+                Some(file) => Some(self.kept(file).await?),
+                None => None,
+            };
             let (channel, from, media) = (self.channel, &*message.from, media.as_ref());
             let (note, at, quoted) = (message.note, message.at, message.quoted.as_deref());
             orders.take(NewOrder { channel, from, peer_id, text, media, note, at, quoted }).await?;
             return Ok(Some(Came::Ordered));
         }
+        let media = message.file.as_ref().map(|file| self.kept(file).boxed());
         let new = NewIncoming { channel: self.channel, from: &from, peer_id, text, media };
         self.store.take_from_contact(new, self.clock.now()).await.map(Some)
+    }
+
+    /// Keeps a file that came, and says what it is.
+    async fn kept(&self, file: &IncomingFile) -> Result<MediaNote, StoreError> {
+        match file {
+            IncomingFile::At(path) => media::keep(path, &self.media).await,
+            IncomingFile::Omitted { bytes, kind } => {
+                Ok(MediaNote { sha256: None, kind: media::plain_kind(kind), bytes: *bytes, omitted: true })
+            }
+        }
     }
 
     /// Records what a peer says of a message of ours, found by its id at the peer.

@@ -25,7 +25,7 @@ use crate::domain::todo::zone_named;
 pub use browser::BrowserAddress;
 pub use host::HostName;
 pub use model_place::{AddressFault, PROVIDER_WORDS, model_address, model_place};
-pub use operator::{OperatorEnvironment, OperatorNumbers};
+pub use operator::{OperatorEnvironment, OperatorLimits, OperatorNumbers};
 pub use relay::RelayEnvironment;
 pub use seconds::SettingSeconds;
 pub use sources::{NextSettings, SettingOrigin, SettingRefused, SettingSources, SettingState};
@@ -259,7 +259,7 @@ impl Config {
             safe_mode: get("LEVEL3_SAFE_MODE").is_some_and(|value| value != "0"),
             browser: browser(get("LEVEL3_BROWSER"))?,
             whatsapp: get("LEVEL3_WHATSAPP").map(PathBuf::from),
-            operator: operator::numbers(get("LEVEL3_OPERATOR"), get("LEVEL3_OPERATOR_ACCOUNT"))?,
+            operator: operator::numbers(get("LEVEL3_OPERATOR"), get("LEVEL3_OPERATOR_ACCOUNT"), get("LEVEL3_OPERATOR_LIMITS"))?,
             screen: PROGRAMS.iter().chain(&SCREEN).filter_map(|name| Some(((*name).to_owned(), get(name)?))).collect(),
             pace: pace(get("LEVEL3_RELAY_PACE"))?,
             time_zone: time_zone(get("LEVEL3_TIME_ZONE"), get("TZ"))?,

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::{PROGRAMS, PROVIDER_ADDRESSES, PROVIDER_KEYS, SCREEN};
 
 /// Every setting but those of single providers.
-const SETTINGS: [&str; 50] = [
+const SETTINGS: [&str; 51] = [
     "LEVEL3_LISTEN",
     "LEVEL3_TOKEN",
     "LEVEL3_AGENT_QUOTA",
@@ -39,6 +39,7 @@ const SETTINGS: [&str; 50] = [
     "LEVEL3_WHATSAPP",
     "LEVEL3_OPERATOR",
     "LEVEL3_OPERATOR_ACCOUNT",
+    "LEVEL3_OPERATOR_LIMITS",
     "LEVEL3_RELAY_PACE",
     "LEVEL3_TIME_ZONE",
     "VOICE_STT_URL",

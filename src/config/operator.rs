@@ -6,6 +6,39 @@ use std::path::PathBuf;
 use super::{ConfigError, PROGRAMS, PROVIDER_ADDRESSES, PROVIDER_KEYS, SCREEN};
 use crate::domain::relay::{ADDRESS_RULE, ContactAddress};
 
+/// The limits of one task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OperatorLimits {
+    /// Iterations of the loop.
+    pub max_iterations: u64,
+    /// Minutes of work; waiting does not count.
+    pub max_runtime_minutes: u64,
+    /// Tokens read and written, by planner and governor together.
+    pub max_tokens_per_session: u64,
+}
+
+impl Default for OperatorLimits {
+    fn default() -> Self {
+        Self { max_iterations: 40, max_runtime_minutes: 5, max_tokens_per_session: 50_000 }
+    }
+}
+
+impl OperatorLimits {
+    /// As the setting has them.
+    pub fn written(self) -> String {
+        let Self { max_iterations, max_runtime_minutes, max_tokens_per_session } = self;
+        format!("{max_iterations},{max_runtime_minutes},{max_tokens_per_session}")
+    }
+
+    /// Reads what [`OperatorLimits::written`] gives.
+    fn read(written: &str) -> Option<Self> {
+        let read = |number: &str| number.trim().parse::<u64>().ok().filter(|number| *number > 0);
+        let numbers = written.split(',').map(read).collect::<Option<Vec<_>>>()?;
+        let [max_iterations, max_runtime_minutes, max_tokens_per_session] = numbers[..] else { return None };
+        Some(Self { max_iterations, max_runtime_minutes, max_tokens_per_session })
+    }
+}
+
 /// Whose messages are orders, and where they come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperatorNumbers {
@@ -15,10 +48,16 @@ pub struct OperatorNumbers {
     pub numbers: Vec<ContactAddress>,
     /// The number of the account that is linked, for a pairing code.
     pub account: Option<ContactAddress>,
+    /// The limits of a task; without them those of the policy hold.
+    pub limits: Option<OperatorLimits>,
 }
 
 /// Reads `CHANNEL:NUMBER,NUMBER`.
-pub(super) fn numbers(written: Option<String>, account: Option<String>) -> Result<Option<OperatorNumbers>, ConfigError> {
+pub(super) fn numbers(
+    written: Option<String>,
+    account: Option<String>,
+    limits: Option<String>,
+) -> Result<Option<OperatorNumbers>, ConfigError> {
     const NAME: &str = "LEVEL3_OPERATOR";
     let wrong = |variable, value: &str, problem: String| ConfigError { variable, value: value.to_owned(), problem };
     let Some(written) = written else { return Ok(None) };
@@ -30,7 +69,12 @@ pub(super) fn numbers(written: Option<String>, account: Option<String>) -> Resul
     let number = |name, number: &str| exactly(number).ok_or_else(|| wrong(name, number, ADDRESS_RULE.to_owned()));
     let read = numbers.split(',').map(|written| number(NAME, written.trim())).collect::<Result<Vec<_>, _>>()?;
     let account = account.map(|account| number("LEVEL3_OPERATOR_ACCOUNT", &account)).transpose()?;
-    Ok(Some(OperatorNumbers { channel: channel.to_owned(), numbers: read, account }))
+    let limit = |written: String| {
+        let expected = "expected iterations, minutes and tokens, like 40,5,50000".to_owned();
+        OperatorLimits::read(&written).ok_or_else(|| wrong("LEVEL3_OPERATOR_LIMITS", &written, expected))
+    };
+    let limits = limits.map(limit).transpose()?;
+    Ok(Some(OperatorNumbers { channel: channel.to_owned(), numbers: read, account, limits }))
 }
 
 /// A number that is written exactly as channels say it.

@@ -4,12 +4,15 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
+use serde_json::Value;
 
 use super::{Executor, RunningTurn, review};
 use crate::domain::{
-    Audience, Budget, Budgets, Context, Effect, Grade, Impact, Origin, Profile, TurnLimits, UPDATE_SCRIPT, Used,
+    Audience, Budget, Budgets, Context, EXECUTE_SCRIPT, Effect, Grade, Impact, Origin, Profile, TurnLimits, UPDATE_SCRIPT, Usage,
+    Used,
 };
 use crate::governor::{self, RepeatedCall, Scope};
+use crate::model::Answer;
 use crate::store::{Beginning, Lease, NewReview, OpenCall, Standing, StoreError};
 
 /// The law as it holds for a turn from the moment it is taken up, and what the turn has done so
@@ -40,15 +43,6 @@ pub struct Law {
 }
 
 impl Law {
-    /// The reason not to run a call any more, in words for the person; the turn ends with them.
-    pub(super) fn stops(&self, open: &OpenCall) -> Option<String> {
-        let (tool, arguments) = (&open.request.name, &open.request.arguments);
-        if let RepeatedCall::Stop(times) = governor::repeated_call(&self.made, tool, arguments) {
-            return Some(leads_nowhere(tool, times, self.profile.audience));
-        }
-        self.stops_any()
-    }
-
     /// The limit that lets no call be run any more, in words for the person.
     pub(super) fn stops_any(&self) -> Option<String> {
         // The other limits stop the next model request: calls that were asked for within them are
@@ -82,6 +76,12 @@ impl Law {
     /// The first of these limits that is reached, in words for the person.
     fn reached(&self, budgets: &Budgets) -> Option<String> {
         governor::check(budgets, &self.used).map(|exceeded| stopped_at(exceeded, &self.profile))
+    }
+
+    /// The tokens of an answer. The limit of the operator holds with a provider that counts none,
+    /// too.
+    pub fn counted(&self, answer: &Answer) -> Option<Usage> {
+        answer.usage.or(answer.estimate.filter(|_| self.profile.operates))
     }
 
     /// Counts a call that has its outcome.
@@ -121,6 +121,13 @@ fn ways_on(audience: Audience) -> Option<WaysOn> {
         }
         Audience::Machine => None,
     }
+}
+
+/// The name of the capability that a call would run; that of its tool if it would run none.
+fn run_by(tool: &str, arguments: &str) -> String {
+    let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
+    let script = arguments["name"].as_str().filter(|_| tool == EXECUTE_SCRIPT);
+    script.unwrap_or(tool).to_owned()
 }
 
 /// The words for the person if the same call was about to be made for the fifth time.
@@ -166,6 +173,19 @@ impl Executor {
         Ok(Law { profile, governor, budgets, used, models, answer_tokens, remembers, summaries, steps, made })
     }
 
+    /// The reason not to run a call any more, in words for the person; the turn ends with them.
+    pub(super) async fn stops(&self, lease: &Lease, law: &Law, open: &OpenCall) -> Result<Option<String>, StoreError> {
+        let (tool, arguments) = (&open.request.name, &open.request.arguments);
+        if matches!(governor::repeated_call(&law.made, tool, arguments), RepeatedCall::Stop(_)) {
+            // The same arguments may come to something else in a new version.
+            let made = self.store.made_since_version(lease, &run_by(tool, arguments)).await?;
+            if let RepeatedCall::Stop(times) = governor::repeated_call(&made, tool, arguments) {
+                return Ok(Some(leads_nowhere(tool, times, law.profile.audience)));
+            }
+        }
+        Ok(law.stops_any())
+    }
+
     /// Has a second model request classify a call, if the call would do more than read, or is the
     /// operator's, and has no classification yet.
     pub(super) async fn review(&self, turn: &RunningTurn<'_>, open: &OpenCall) -> Result<(), StoreError> {
@@ -179,7 +199,8 @@ impl Executor {
         let task = self.store.task_of(lease.turn).await?;
         let model = self.models.chosen(law.models.0.as_deref(), &law.models.1).await;
         let tool = &open.request.name;
-        let proposal = review::Reviewing { tool, arguments: &arguments, effects: &effects, task: &task };
+        let estimates = law.profile.operates;
+        let proposal = review::Reviewing { tool, arguments: &arguments, effects: &effects, task: &task, estimates };
         let reviewed = review::classify(&*model, proposal, meter).await;
         self.store.count_broken(lease, &meter.take(), self.clock.now()).await?;
         if let Some(kind) = reviewed.failed {

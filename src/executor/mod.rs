@@ -209,7 +209,7 @@ impl Executor {
                 return Ok(Some(Worked::Paused));
             }
             self.count(turn).await?;
-            if let Some(why) = turn.law.stops(&call) {
+            if let Some(why) = self.stops(turn.lease, &turn.law, &call).await? {
                 return self.close(turn.lease, turn.steps + 1, "limit", &why).await.map(Some);
             }
             if place >= turn.law.profile.calls_made(asked_for) {

@@ -26,6 +26,8 @@ pub(crate) struct Reviewing<'a> {
     pub effects: &'a BTreeSet<Effect>,
     /// The input that the turn reacts to.
     pub task: &'a str,
+    /// True if tokens that no provider counted are estimated.
+    pub estimates: bool,
 }
 
 /// The outcome of a review.
@@ -57,7 +59,8 @@ pub(crate) async fn classify(model: &dyn Model, proposal: Reviewing<'_>, meter: 
                 break;
             }
         };
-        asked.push(RequestCost { rate: model.rate(&answer.model), model: answer.model, usage: answer.usage });
+        let usage = answer.usage.or(answer.estimate.filter(|_| proposal.estimates));
+        asked.push(RequestCost { rate: model.rate(&answer.model), model: answer.model, usage });
         match read(&answer.content) {
             Ok(classification) => return Reviewed { classification, answered: true, failed, asked },
             Err(problem) => {

@@ -302,7 +302,7 @@ impl Assembly {
             calls.push(CallRequest { id, name: start_of(&piece.name).to_owned(), arguments: arguments(piece.arguments) });
         }
         let model = self.model.unwrap_or_else(|| asked_for.to_owned());
-        Some(Answer { content: self.content, calls, finish_reason, usage: self.usage, model })
+        Some(Answer { content: self.content, calls, finish_reason, usage: self.usage, estimate: None, model })
     }
 }
 

@@ -190,7 +190,7 @@ impl ChatClient {
         };
         let Some(content) = failure.wrote.take() else { return Err(failure) };
         let (finish_reason, model) = ("tool_calls".into(), model.to_owned());
-        let mut answer = Answer { content, calls: Vec::new(), finish_reason, usage: None, model };
+        let mut answer = Answer { content, calls: Vec::new(), finish_reason, usage: None, estimate: None, model };
         rescue::rescue(&mut answer, request);
         if answer.calls.is_empty() { Err(failure) } else { Ok(answer) }
     }

@@ -142,6 +142,8 @@ pub struct Answer {
     pub finish_reason: String,
     /// Tokens, when the provider said.
     pub usage: Option<Usage>,
+    /// Tokens in the bytes that were sent and received, if a provider was asked.
+    pub estimate: Option<Usage>,
     /// Which model answered.
     pub model: String,
 }

@@ -213,10 +213,11 @@ impl ResponseReader<'_> {
 
     fn end(self) -> Result<Answer, FailedAttempt> {
         let cut = self.cut();
+        let estimate = self.attempt.usage();
         // A provider counts at an end that this side did not wait for.
-        let estimate = if self.assembly.cut_short() { self.attempt.usage() } else { None };
+        let ended_here = estimate.filter(|_| self.assembly.cut_short());
         let answer = self.assembly.finish(self.peer.model).ok_or(cut)?;
-        Ok(Answer { usage: answer.usage.or(estimate), ..answer })
+        Ok(Answer { usage: answer.usage.or(ended_here), estimate, ..answer })
     }
 
     fn cut(&self) -> FailedAttempt {

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use serde_json::json;
 
+use crate::domain::UPDATE_SCRIPT;
 use crate::domain::operator::GlobalContext;
 use crate::store::{Store, StoreError};
 use crate::whole_file;
@@ -27,7 +28,7 @@ pub(super) async fn scripts(store: &Store, home: &Path) -> Result<(), StoreError
     for name in names {
         if let Some(live) = catalogue.live(store, &name).await? {
             let head = format!(
-                "{}{}, to read. Editing it changes nothing: update_script does, or the page.\n",
+                "{}{}, to read. Editing it changes nothing: {UPDATE_SCRIPT} does, or the page.\n",
                 head_of(&name),
                 live.version
             );
@@ -63,7 +64,12 @@ fn write_all(folder: &Path, sources: &[(String, String)]) -> io::Result<()> {
         }
     }
     for (name, source) in sources {
-        whole_file::mirror(&folder.join(name), source)?;
+        let file = folder.join(name);
+        if file.symlink_metadata().is_ok() && !is_copy(&file) {
+            tracing::warn!(file = %file.display(), "this file is no copy of the script of its name, so it stays as it is");
+            continue;
+        }
+        whole_file::mirror(&file, source)?;
     }
     Ok(())
 }
@@ -94,5 +100,19 @@ mod tests {
         let there = |name: &str| folder.path().join(name).exists();
         assert!(there("triple.js") && !there("double.js"));
         assert!(own.into_iter().all(there) && there("folder.js"));
+    }
+
+    #[test]
+    fn a_persons_own_file_that_has_the_name_of_a_script_stays_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = |name: &str, version: i32| (format!("{name}.js"), format!("{}{version}, to read.\n", head_of(name)));
+        fs::write(folder.path().join("double.js"), "mine").unwrap();
+        fs::create_dir(folder.path().join("triple.js")).unwrap();
+        for version in [1, 2] {
+            write_all(folder.path(), &[copy("double", version), copy("triple", version), copy("zip", version)]).unwrap();
+        }
+        let text = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!((text("double.js").as_str(), text("zip.js")), ("mine", copy("zip", 2).1), "and a copy is overwritten");
+        assert!(folder.path().join("triple.js").is_dir());
     }
 }

@@ -10,10 +10,13 @@ mod recordings;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
+
 use crate::channels::Channels;
 use crate::clock::Clock;
-use crate::domain::ConversationId;
+use crate::config::OperatorLimits;
 use crate::domain::relay::ContactAddress;
+use crate::domain::{ConversationId, Mode};
 use crate::profiles::OPERATOR;
 use crate::store::{Store, StoreError};
 
@@ -58,4 +61,22 @@ impl Operator {
     async fn conversation(&self) -> Result<ConversationId, StoreError> {
         self.store.owners().main_conversation_of(OPERATOR, self.clock.now()).await
     }
+}
+
+/// Writes the limits of a task into the operator's policy, for turns that begin or go on after
+/// this. The rest of it is a person's to set.
+///
+/// # Errors
+/// If the database does not answer.
+pub async fn set_limits(store: &Store, limits: OperatorLimits, now: DateTime<Utc>) -> Result<(), StoreError> {
+    let policy = store.policy(OPERATOR).await?;
+    let mut budgets = policy.budgets;
+    budgets.turn.steps = Some(limits.max_iterations);
+    budgets.turn.wall_seconds = Some(limits.max_runtime_minutes.saturating_mul(60));
+    budgets.turn.tokens = Some(limits.max_tokens_per_session);
+    if budgets == policy.budgets {
+        return Ok(());
+    }
+    let mode = if policy.mode == Mode::Auto { Mode::Smart } else { policy.mode };
+    store.set_profile_policy(OPERATOR, mode, true, &budgets, now).await
 }

@@ -6,13 +6,14 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use super::Operator;
-use crate::channels::{NewOrder, Orders};
+use crate::channels::{MediaFolder, NewOrder, Orders};
 use crate::domain::operator::{
     ANOTHERS, NO_EDITS, NOT_ENOUGH, NOTHING_WAITS, OrderSource, TOO_LONG, WRITTEN_BEFORE, only_decides, place, plain_yes,
 };
 use crate::domain::relay::{MOST_TEXT_IN, MediaNote, plain_text};
-use crate::domain::{ApprovalId, ConversationId, Heard};
-use crate::store::{NewMessage, OperatorWords, StoreError};
+use crate::domain::{ApprovalId, ConversationId, Heard, Image, ImageType};
+use crate::store::{NewImage, NewMessage, OperatorWords, StoreError};
+use crate::wire::MAX_IMAGE_BYTES;
 
 /// So long after a question has ended, a plain yes or no is taken as one that came late, and not as
 /// an order.
@@ -25,6 +26,8 @@ const ANSWERED_LATE: &str = "late";
 /// The answer to a message without words.
 const NO_WORDS: &str = "There were no words in that message, so nothing was done. Write what is to be done.";
 
+/// The folder of the files that are kept, in the home.
+const MEDIA: &str = "media";
 /// The most characters that are shown of the message that an order answers.
 const MOST_QUOTED: usize = 500;
 
@@ -58,13 +61,27 @@ impl OperatorOrders {
         let (store, now) = (&self.operator.store, self.operator.clock.now());
         // Nothing above has seen the quotation: it decides nothing, and is no order by itself.
         let text = with_quoted(&text, order.quoted);
-        let accepted = store.owners().accept(conversation, NewMessage { content: &text, ..message }, now).await?;
+        let picture = self.picture(order.media).await;
+        let message = NewMessage { content: &text, images: picture.as_slice(), ..message };
+        let accepted = store.owners().accept(conversation, message, now).await?;
         let before = store.tasks_before(conversation, accepted.turn).await?;
         // The key keeps a message that came twice from being answered twice.
         if before == 0 {
             return Ok(());
         }
         self.answer(conversation, &order, "place", &place(accepted.turn.0, before)).await
+    }
+
+    /// The picture that came with an order, for a planner that sees. Any other file is only told
+    /// of.
+    async fn picture(&self, media: Option<&MediaNote>) -> Option<NewImage> {
+        let MediaNote { sha256, kind, bytes, .. } = media?;
+        let (sha256, media_type) = (sha256.clone()?, kind.parse::<ImageType>().ok()?);
+        if usize::try_from(*bytes).ok()? > MAX_IMAGE_BYTES {
+            return None;
+        }
+        let bytes = MediaFolder::at(self.operator.settings.home.join(MEDIA)).read(&sha256).await?;
+        Some(NewImage { image: Image { sha256, media_type, size: bytes.len() as u64 }, bytes })
     }
 
     /// True if a message was a word about a question, which waits, belongs to another number, or is

@@ -1,5 +1,5 @@
 //! Recordings of actions with a high risk: a file for each, made from what the database has. The
-//! pictures of the screen beside it are taken when the action runs.
+//! operations in whole and the pictures of the screen beside it are kept when the action runs.
 
 use std::fs::DirBuilder;
 use std::io;
@@ -39,15 +39,15 @@ fn is_whole(file: &Path, after: &Path) -> bool {
 fn keep(action: &RecordedAction, folder: &Path, file: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let arguments = serde_json::from_str(&action.arguments).unwrap_or_else(|_| Value::String(action.arguments.clone()));
-    let picture = |when: &str| {
-        let name = format!("call-{}-{when}.png", action.call);
+    let beside = |part: &str| {
+        let name = format!("call-{}-{part}", action.call);
         folder.join(&name).exists().then_some(name)
     };
     let recording = json!({
         "turn": action.turn, "call": action.call, "name": action.name, "arguments": arguments, "state": action.state,
         "governor": action.classification, "result": action.result, "logs": action.logs, "operations": action.operations,
         "proposed_at": action.created_at, "ended_at": action.ended_at,
-        "screen_before": picture("before"), "screen_after": picture("after"),
+        "operations_file": beside("operations.jsonl"), "screen_before": beside("before.png"), "screen_after": beside("after.png"),
     });
     // A file that is there is not written again, so it has to be on the disk.
     whole_file::write(file, (serde_json::to_string_pretty(&recording)? + "\n").as_bytes())

@@ -9,17 +9,14 @@ use futures::FutureExt;
 use tokio::sync::watch;
 
 use super::serve::{self, Beside};
-use crate::app::App;
+use crate::app::{App, DataFolder, FolderError};
 use crate::channels::ChannelStatus;
-use crate::cli::operator::{OperatorCommand, OperatorLimits, Terminal, code_to_scan};
+use crate::cli::operator::{OperatorCommand, OperatorSetup, Terminal, code_to_scan, reset_session};
 use crate::cli::{CliError, ClientOptions, Screen};
-use crate::clock::{Clock, SystemClock};
+use crate::clock::SystemRandom;
 use crate::config::{Config, OperatorEnvironment};
-use crate::domain::Mode;
 use crate::domain::relay::ChannelState;
 use crate::memory;
-use crate::profiles::OPERATOR;
-use crate::store::{Store, StoreError};
 use crate::telemetry::{self, Scrubber};
 
 /// The code of a server that wants to be started again at once.
@@ -50,7 +47,10 @@ fn run(command: OperatorCommand) -> anyhow::Result<ExitCode> {
     let setup = {
         let mut out = io::stdout();
         let mut screen = Screen { terminal: at_terminal, json: false, out: &mut out };
-        command.set_up(OperatorEnvironment::load(), at_terminal, &mut screen)?
+        let terminal = Terminal { columns: columns().filter(|_| at_terminal) };
+        let setup = command.set_up(OperatorEnvironment::load(), terminal, &mut screen)?;
+        put_aside(&setup, &mut screen)?;
+        setup
     };
     let scrubber = Scrubber::default();
     telemetry::init_for_operator(scrubber.clone());
@@ -66,15 +66,12 @@ fn run(command: OperatorCommand) -> anyhow::Result<ExitCode> {
         setup.channel.name(),
         setup.home.path().display()
     );
-    let (channel, limits) = (setup.channel.name(), setup.limits);
+    let channel = setup.channel.name();
     let beside: Beside = Box::new(move |app: &App| {
-        let (store, address) = (app.store().clone(), app.address());
+        let address = app.address();
         let status = app.channels().get(channel).map(|open| open.channel.status());
         async move {
             say(|screen| screen.line(format!("{told} The page: http://{address}/#operator")));
-            if let Err(error) = limited(&store, limits).await {
-                tracing::error!(error = &error as &dyn std::error::Error, "the limits of config.json do not hold yet");
-            }
             if let Some(status) = status {
                 watch_channel(status).await;
             }
@@ -95,19 +92,20 @@ fn again() -> ExitCode {
     super::failed(&anyhow::Error::new(CliError::Failed(format!("the operator could not start again: {error}"))))
 }
 
-/// Writes the limits of the settings into the profile's policy. The rest of it is a person's to
-/// set.
-async fn limited(store: &Store, limits: OperatorLimits) -> Result<(), StoreError> {
-    let policy = store.policy(OPERATOR).await?;
-    let mut budgets = policy.budgets;
-    budgets.turn.steps = Some(limits.max_iterations);
-    budgets.turn.wall_seconds = Some(limits.max_runtime_minutes.saturating_mul(60));
-    budgets.turn.tokens = Some(limits.max_tokens_per_session);
-    if budgets == policy.budgets {
+/// Puts the session of WhatsApp aside, if that was asked for. The home is held meanwhile: an
+/// operator that runs on it keeps its session, whatever address its page has.
+fn put_aside(setup: &OperatorSetup, screen: &mut Screen<'_>) -> anyhow::Result<()> {
+    if !setup.resets {
         return Ok(());
     }
-    let mode = if policy.mode == Mode::Auto { Mode::Smart } else { policy.mode };
-    store.set_profile_policy(OPERATOR, mode, true, &budgets, SystemClock.now()).await
+    let _held = DataFolder::take(setup.home.path(), &SystemRandom).map_err(|error| match error {
+        FolderError::Taken(home) => {
+            let told = format!("an operator runs on {} and keeps its session of WhatsApp: end it first", home.display());
+            anyhow::Error::new(CliError::Failed(told))
+        }
+        error => anyhow::Error::new(error),
+    })?;
+    Ok(reset_session(&setup.home, screen)?)
 }
 
 /// Shows in the terminal how the channel stands, at each change, and each QR code.
@@ -127,7 +125,8 @@ async fn watch_channel(mut status: watch::Receiver<ChannelStatus>) {
         } else if state != Some(now.state) {
             let why = now.reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
             let whose = now.address.as_deref().map(|address| format!(" as {address}")).unwrap_or_default();
-            say(|screen| screen.line(format!("The channel is {}{whose}{why}", now.state)));
+            let until = now.until.map(|until| until.format(" until %Y-%m-%d %H:%M UTC").to_string()).unwrap_or_default();
+            say(|screen| screen.line(format!("The channel is {}{whose}{until}{why}", now.state)));
         }
         (qr, code, state) = (now.qr, now.pairing_code, Some(now.state));
         if status.changed().await.is_err() {

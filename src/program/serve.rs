@@ -69,7 +69,8 @@ pub(super) async fn serve(config: Config, scrubber: Scrubber, beside: Option<Bes
     };
     let connections = http::ConnectionLimits::of_this_process();
     let (profiles, resolver, loopback) = (Profiles::default(), Arc::new(SystemResolver), LoopbackFaults::default());
-    let outside = Outside { clock, random, models, scrubber, profiles, resolver, connections, loopback };
+    let tools = Vec::new();
+    let outside = Outside { clock, random, models, scrubber, profiles, tools, resolver, connections, loopback };
     // The address comes first: if it is taken, the program should have touched nothing else.
     let listener = match app::listen(config.listen).await {
         Ok(listener) => listener,

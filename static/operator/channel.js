@@ -1,6 +1,7 @@
 // The channel by which orders come: how it stands, and the code that links it to a phone.
 
 import { h } from "../core/dom.js";
+import { localTime } from "../core/times.js";
 import { operator as said } from "./words.js";
 
 /** The part: `{ node, put(answer, channels) }`. */
@@ -10,7 +11,7 @@ export function channelPart() {
 
   async function put({ channel: name, numbers, strangers = [] }, channels) {
     const channel = channels.find((each) => each.name === name);
-    const told = JSON.stringify([name, numbers, channel?.state, channel?.reason, channel?.qr, channel?.address, strangers]);
+    const told = JSON.stringify([name, numbers, channel?.state, channel?.reason, channel?.until, channel?.qr, channel?.address, strangers]);
     if (told === shown) return;
     shown = told;
     if (!name) {
@@ -21,6 +22,7 @@ export function channelPart() {
     const word = h("span", { class: "operator-state", "data-state": state }, said.channelStates[state] ?? state);
     const parts = [h("p", {}, said.numbers(name, numbers), " ", word)];
     if (channel?.reason) parts.push(h("p", { class: "operator-note", dir: "auto" }, channel.reason));
+    if (channel?.until) parts.push(h("p", { class: "operator-note" }, said.until(localTime(channel.until))));
     if (channel?.qr) parts.push(h("p", {}, said.scan), await qrOf(channel.qr));
     if (strangers.length) parts.push(h("p", { class: "operator-note", "data-testid": "operator-strangers" }, said.strangers(strangers)));
     node.replaceChildren(...parts);

@@ -95,6 +95,7 @@ async fn null_fields_unknown_fields_and_thinking_are_passed_over() {
     );
     let (answer, heard) = answered(vec![Do::Send(events(body))]).await;
     assert_eq!((answer.content.as_str(), heard.as_str(), answer.usage), ("a", "a", None));
+    assert!(answer.estimate.is_some_and(|estimate| estimate.input > 0 && estimate.output > 0), "{answer:?}");
 }
 
 #[tokio::test]

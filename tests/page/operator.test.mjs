@@ -5,7 +5,9 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { operatorApi } from "../../static/core/api-operator.js";
+import { localTime } from "../../static/core/times.js";
 import english from "../../static/words/en-operator.js";
+import { channelPart } from "../../static/operator/channel.js";
 import { courseOf } from "../../static/operator/course.js";
 import { memorySection } from "../../static/operator/memory.js";
 import portuguese from "../../static/words/pt-operator.js";
@@ -83,6 +85,7 @@ const paper = () => ({
     return {
       tag, children, attributes, hidden: false, textContent: "", value: "",
       append: (...more) => children.push(...more),
+      replaceChildren: (...more) => children.splice(0, children.length, ...more),
       addEventListener: (kind, listener) => (listeners[kind] = listener),
       setAttribute(name, value) {
         attributes[name] = value;
@@ -162,6 +165,24 @@ test("a_draft_of_the_global_context_comes_back_until_it_is_saved_also_when_it_wa
     assert.equal(held.size, 1);
     fourth.type(document.replace("one", "mine"));
     assert.equal(held.size, 0, "what is as it was is no draft");
+  } finally {
+    delete globalThis.document;
+  }
+});
+
+test("a_ban_is_shown_with_its_end", async () => {
+  globalThis.document = paper();
+  try {
+    const text = (node) => (typeof node === "string" ? node : node.children.map(text).join(""));
+    const { node, put } = channelPart();
+    const locked = { name: "whatsapp", state: "locked", reason: "402: a ban", until: "2026-12-01T08:00:00Z" };
+    await put({ channel: "whatsapp", numbers: 1 }, [locked]);
+    assert.deepEqual(node.children.slice(1).map(text), ["402: a ban", english.until(localTime(locked.until))]);
+    const later = "2026-12-02T08:00:00Z";
+    await put({ channel: "whatsapp", numbers: 1 }, [{ ...locked, until: later }]);
+    assert.equal(text(node.children[2]), english.until(localTime(later)), "another end is shown at once");
+    await put({ channel: "whatsapp", numbers: 1 }, [{ name: "whatsapp", state: "online" }]);
+    assert.equal(node.children.length, 1);
   } finally {
     delete globalThis.document;
   }

@@ -44,6 +44,17 @@ impl Refusal {
         };
         Self { code, reason, left: Some(true) }
     }
+
+    /// The end of an order of which this part is refused. If a part before it has left, nobody may
+    /// say that nothing did: then there is no answer, and whoever orders it again under its id gets
+    /// the missing parts sent alone.
+    fn behind(self, left: bool) -> Result<bool, Self> {
+        if left && self.left == Some(false) {
+            log::warn!("a part of a message left, and not the next one ({}): {}", self.code, self.reason);
+            return Ok(false);
+        }
+        Err(self)
+    }
 }
 
 /// Carries out one order to send, and answers it; without an answer of the server there is none of
@@ -70,24 +81,34 @@ async fn attempt(shared: &Shared, client: Option<Arc<Client>>, order: Outgoing) 
     let client = client.ok_or_else(|| Refusal::for_now("offline", "there is no connection with WhatsApp"))?;
     let messages = messages(shared, &client, &order).await?;
     let ids = ids(&order.id, messages.len());
+    let mut left = false;
     for (message, id) in messages.into_iter().zip(ids) {
-        if shared.journal().was_acknowledged(&id) {
-            continue;
+        if !shared.journal().was_acknowledged(&id) {
+            let is_part = id != wire(&order.id);
+            match one(shared, &client, &to, (id.as_str(), is_part), message).await {
+                Ok(Some(Ack::Taken)) => {}
+                Ok(Some(Ack::Refused(code))) => return Err(Refusal::by_server(code)),
+                Ok(None) => return Ok(false),
+                Err(refusal) => return refusal.behind(left),
+            }
         }
-        if id != wire(&order.id) {
-            noted(shared.journal().part(&id))?;
-        }
-        match one(shared, &client, &to, &id, message).await? {
-            Some(Ack::Taken) => {}
-            Some(Ack::Refused(code)) => return Err(Refusal::by_server(code)),
-            None => return Ok(false),
-        }
+        left = true;
     }
     Ok(true)
 }
 
-/// Sends one message, and waits for the server's answer as long as the connection lasts.
-async fn one(shared: &Shared, client: &Client, to: &Jid, id: &str, message: wa::Message) -> Result<Option<Ack>, Refusal> {
+/// Sends one message, or a part of one, and waits for the server's answer as long as the
+/// connection lasts.
+async fn one(
+    shared: &Shared,
+    client: &Client,
+    to: &Jid,
+    (id, is_part): (&str, bool),
+    message: wa::Message,
+) -> Result<Option<Ack>, Refusal> {
+    if is_part {
+        noted(shared.journal().part(id))?;
+    }
     // Noted first: what comes back under this id is ours even if the program dies now.
     noted(shared.journal().tried(id))?;
     let ack = shared.await_ack(id);

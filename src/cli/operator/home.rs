@@ -91,6 +91,16 @@ impl OperatorHome {
         self.keep(&self.path.join("model-key"), &format!("{}\n", key.trim()))
     }
 
+    /// Takes the key of the model away; true if there was one.
+    pub(super) fn forget_key(&self) -> Result<bool, CliError> {
+        let path = self.path.join("model-key");
+        match fs::remove_file(&path) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(file(&path)(error)),
+        }
+    }
+
     /// Writes a file that nobody else may read, whole.
     pub(super) fn keep(&self, path: &Path, content: &str) -> Result<(), CliError> {
         whole_file::write(path, content.as_bytes()).map_err(file(path))
@@ -111,6 +121,11 @@ impl OperatorHome {
             symlink(Path::new(WHATSAPP).join(SESSION), &link).map_err(file(&link))?;
         }
         Ok(folder)
+    }
+
+    /// True if there is a session of WhatsApp.
+    pub(super) fn has_session(&self) -> bool {
+        self.path.join(WHATSAPP).join(SESSION).exists()
     }
 
     /// Puts the WhatsApp session aside; its new name, if there was one.

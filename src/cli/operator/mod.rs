@@ -16,8 +16,8 @@ use super::{CliError, ClientOptions, Screen};
 use crate::config::OperatorEnvironment;
 
 pub use home::OperatorHome;
-pub use settings::{OperatorLimits, OperatorSetup};
-pub use whatsapp::{CodeToScan, Terminal, code_to_scan};
+pub use settings::OperatorSetup;
+pub use whatsapp::{CodeToScan, Terminal, code_to_scan, reset_session};
 
 /// The operator: takes orders from one number, and runs as long as this terminal
 #[derive(Debug, Args)]
@@ -85,19 +85,21 @@ impl OperatorCommand {
     }
 
     /// Sets the operator up: its home, what is missing in its settings, and the WhatsApp program.
+    /// The session is not touched yet.
     ///
     /// # Errors
     /// [`CliError`] says what to do.
     pub fn set_up(
         self,
         environment: OperatorEnvironment,
-        at_terminal: bool,
+        terminal: Terminal,
         screen: &mut Screen<'_>,
     ) -> Result<OperatorSetup, CliError> {
         let home = OperatorHome::find(self.home.as_deref(), &environment)?;
         home.make()?;
         let said = settings::Said { channel: self.channel, number: self.number, provider: self.provider, model: self.model };
-        let mut setup = settings::complete(home, said, environment, at_terminal)?;
+        let mut setup = settings::complete(home, said, environment, terminal.columns.is_some())?;
+        setup.resets = self.reset_whatsapp;
         setup.may_listen()?;
         if setup.channel != OperatorChannel::Whatsapp && self.reset_whatsapp {
             return Err(CliError::Usage(
@@ -105,7 +107,7 @@ impl OperatorCommand {
             ));
         }
         if setup.channel == OperatorChannel::Whatsapp {
-            whatsapp::prepare(&mut setup, self.reset_whatsapp, self.accept_risk, at_terminal, screen)?;
+            whatsapp::prepare(&mut setup, self.accept_risk, terminal, screen)?;
         }
         Ok(setup)
     }

@@ -12,25 +12,8 @@ use url::Url;
 use super::OperatorChannel;
 use super::home::OperatorHome;
 use crate::cli::CliError;
-use crate::config::{OperatorEnvironment, model_place};
+use crate::config::{OperatorEnvironment, OperatorLimits, model_place};
 use crate::domain::relay::{ADDRESS_RULE, ContactAddress};
-
-/// The limits of one task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OperatorLimits {
-    /// Iterations of the loop.
-    pub max_iterations: u64,
-    /// Minutes of work; waiting does not count.
-    pub max_runtime_minutes: u64,
-    /// Tokens read and written, by planner and governor together.
-    pub max_tokens_per_session: u64,
-}
-
-impl Default for OperatorLimits {
-    fn default() -> Self {
-        Self { max_iterations: 40, max_runtime_minutes: 5, max_tokens_per_session: 50_000 }
-    }
-}
 
 /// The settings as they stand in `config.json`.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,8 +61,8 @@ pub struct OperatorSetup {
     pub home: OperatorHome,
     /// Its channel.
     pub channel: OperatorChannel,
-    /// The limits of a task.
-    pub limits: OperatorLimits,
+    /// True if the session of WhatsApp is to be put aside before the server starts.
+    pub resets: bool,
     /// The program that speaks with WhatsApp, once it is known.
     pub(super) program: Option<PathBuf>,
     pub(super) environment: OperatorEnvironment,
@@ -88,6 +71,9 @@ pub struct OperatorSetup {
 
 /// The largest limit that may be set.
 const MOST_LIMIT: u64 = 1_000_000_000;
+/// The question for the account, if a QR code may have no room.
+const ACCOUNT: &str = "This terminal is too narrow for a QR code. The number that is to be linked, like +491711111111, for a \
+     code to type on its phone (empty: scan the QR code in the page): ";
 /// The names of the fields.
 const FIELDS: [&str; 7] = ["number", "channel", "account", "model", "limits", "listen", "whatsapp_program"];
 
@@ -235,23 +221,27 @@ pub(super) fn complete(
         let read = written.split(',').map(|number| exactly("number", number.trim())).collect::<Result<Vec<_>, _>>();
         config.numbers = read.map_err(CliError::Usage)?;
     }
-    config.provider = said.provider.or(config.provider);
-    config.model = said.model.or(config.model);
-    let mut key = None;
-    if first && at_terminal {
-        if config.numbers.is_empty() {
-            config.numbers = vec![asked_number()?];
-        }
-        if config.provider.is_none() && config.model.is_none() {
-            config.provider = asked_provider(asked)?;
-            if config.provider.is_some() {
-                let name = asked("Model, as the provider names it (empty: its usual one): ")?;
-                config.model = Some(name).filter(|name| !name.is_empty());
-                let given = rpassword::prompt_password("Its key (not shown; empty: it is in the environment): ");
-                key = Some(given.map_err(CliError::Value)?).filter(|key| !key.trim().is_empty());
-            }
-        }
+    let kept = config.provider.clone().unwrap_or_default();
+    let provider = said.provider.filter(|name| !name.eq_ignore_ascii_case(&kept));
+    // The model's name, its address and its key are those of the provider before.
+    let another = provider.is_some() && !first;
+    if provider.is_some() {
+        config = OperatorConfig { provider, model: None, base_url: None, ..config };
     }
+    config.model = said.model.or(config.model);
+    // A provider that was said now has to be as right as one in the file.
+    model_place(config.provider.as_deref(), config.base_url.as_deref()).map_err(CliError::Usage)?;
+    if first && at_terminal && config.numbers.is_empty() {
+        let number = asked_number("number", "The number that may give orders, like +491701234567: ", asked)?;
+        let none = || CliError::Usage("without a number nobody may give orders; start again and write one".to_owned());
+        config.numbers = vec![number.ok_or_else(none)?];
+    }
+    let mut asks = another;
+    if first && at_terminal && config.provider.is_none() && config.model.is_none() {
+        config.provider = asked_provider(asked)?;
+        asks = config.provider.is_some();
+    }
+    let key = if asks && at_terminal { asked_model(&mut config)? } else { None };
     if config.numbers.is_empty() {
         let file = home.config_file();
         let told = format!(
@@ -260,14 +250,20 @@ pub(super) fn complete(
         );
         return Err(CliError::Usage(told));
     }
-    // A provider that was said now has to be as right as one in the file.
-    model_place(config.provider.as_deref(), config.base_url.as_deref()).map_err(CliError::Usage)?;
     let usual = config.channel.unwrap_or(OperatorChannel::Whatsapp);
     // A channel that is said for one run is no setting: the next run has the usual one.
     if said.channel.is_none() {
         config.channel = Some(usual);
     }
     let channel = said.channel.unwrap_or(usual);
+    if let Some(before) = before.as_ref().filter(|_| another) {
+        // Before the settings: if this process dies here, the key of one provider still goes to no
+        // other.
+        let forgot_key = home.forget_key()?;
+        if let Some(told) = forgotten(before, &config, forgot_key) {
+            let _ = writeln!(io::stderr(), "{told}");
+        }
+    }
     if before.as_ref() != Some(&config) {
         home.keep(&home.config_file(), &config.written())?;
     }
@@ -275,17 +271,43 @@ pub(super) fn complete(
         home.keep_key(&key)?;
     }
     let program = config.whatsapp_program.clone().or_else(|| environment.whatsapp.clone());
-    Ok(OperatorSetup { home, channel, limits: config.limits, program, environment, config })
+    Ok(OperatorSetup { home, channel, resets: false, program, environment, config })
 }
 
-fn asked_number() -> Result<ContactAddress, CliError> {
+/// Asks for the model of a provider, if its name was not said, and for its key.
+fn asked_model(config: &mut OperatorConfig) -> Result<Option<String>, CliError> {
+    if config.model.is_none() {
+        let name = asked("Model, as the provider names it (empty: its usual one): ")?;
+        config.model = Some(name).filter(|name| !name.is_empty());
+    }
+    let given = rpassword::prompt_password("Its key (not shown; empty: it is in the environment): ");
+    Ok(Some(given.map_err(CliError::Value)?).filter(|key| !key.trim().is_empty()))
+}
+
+/// The things that belonged to the provider before and are no more, in a sentence; `None` if there
+/// were none.
+fn forgotten(before: &OperatorConfig, now: &OperatorConfig, forgot_key: bool) -> Option<String> {
+    let model = before.model.as_ref().filter(|_| now.model.is_none()).map(|name| format!("the model {name}"));
+    let address = before.base_url.as_ref().map(|address| format!("the address {address}"));
+    let key = forgot_key.then(|| "the key (the new one stands in model-key, or in the environment)".to_owned());
+    let gone: Vec<_> = [model, address, key].into_iter().flatten().collect();
+    let whose = before.provider.as_deref().unwrap_or("the model before");
+    (!gone.is_empty()).then(|| format!("Forgotten, since it was for {whose}: {}.", gone.join(", ")))
+}
+
+/// A number for a field, asked for until it is one; `None` if nothing is written.
+fn asked_number(
+    field: &str,
+    question: &str,
+    mut ask: impl FnMut(&str) -> Result<String, CliError>,
+) -> Result<Option<ContactAddress>, CliError> {
     loop {
-        let written = asked("The number that may give orders, like +491701234567: ")?;
+        let written = ask(question)?;
         if written.is_empty() {
-            return Err(CliError::Usage("without a number nobody may give orders; start again and write one".to_owned()));
+            return Ok(None);
         }
-        match exactly("number", &written) {
-            Ok(number) => return Ok(number),
+        match exactly(field, &written) {
+            Ok(number) => return Ok(Some(number)),
             Err(why) => drop(writeln!(io::stderr(), "{why}")),
         }
     }
@@ -313,6 +335,19 @@ pub(super) fn asked(question: &str) -> Result<String, CliError> {
 }
 
 impl OperatorSetup {
+    /// Asks for the number that is to be linked, if it is not known, and keeps it. An empty answer
+    /// leaves it open.
+    pub(super) fn ask_account(&mut self, ask: impl FnMut(&str) -> Result<String, CliError>) -> Result<(), CliError> {
+        if self.config.account.is_some() {
+            return Ok(());
+        }
+        self.config.account = asked_number("account", ACCOUNT, ask)?;
+        if self.config.account.is_some() {
+            self.home.keep(&self.home.config_file(), &self.config.written())?;
+        }
+        Ok(())
+    }
+
     /// Looks whether the page can have its address. It cannot if an operator runs, whose session
     /// nobody may touch then.
     pub(super) fn may_listen(&self) -> Result<(), CliError> {
@@ -352,6 +387,7 @@ impl OperatorSetup {
         let numbers: Vec<_> = config.numbers.iter().map(ContactAddress::as_str).collect();
         set("LEVEL3_OPERATOR", Some(format!("{}:{}", self.channel.name(), numbers.join(","))));
         set("LEVEL3_OPERATOR_ACCOUNT", config.account.as_ref().map(ToString::to_string));
+        set("LEVEL3_OPERATOR_LIMITS", Some(config.limits.written()));
         if self.channel == OperatorChannel::Whatsapp {
             set("LEVEL3_WHATSAPP", self.program.as_ref().map(|program| program.display().to_string()));
         }

@@ -1,9 +1,11 @@
 //! The WhatsApp program of the operator: found or built, the consent to its risk, and its QR code
 //! in the terminal.
 
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::home::OperatorHome;
 use super::settings::{OperatorSetup, asked};
 use crate::cli::relay::qr_lines;
 use crate::cli::{CliError, Screen};
@@ -14,37 +16,57 @@ const PROGRAM: &str = "level3-whatsapp";
 const SOURCES: &str = "channels/whatsapp";
 /// The way to go on without it.
 const WITHOUT: &str = "Or try everything without WhatsApp: level3 operator --channel loopback";
+/// The columns of the widest QR code.
+const WIDE: u16 = 53;
 
-/// Finds or builds the program, and asks for the consent to its risk.
+/// Finds or builds the program, asks for the consent to its risk, and for the number of the account
+/// if only a pairing code has room in the terminal.
 pub(super) fn prepare(
     setup: &mut OperatorSetup,
-    resets: bool,
     accepts: bool,
-    at_terminal: bool,
+    terminal: Terminal,
     screen: &mut Screen<'_>,
 ) -> Result<(), CliError> {
     let folder = setup.home.whatsapp()?;
-    let program = match setup.program.clone() {
-        Some(program) if program.is_file() => program,
-        Some(program) => {
-            let told =
-                format!("there is no program {}: `whatsapp_program` or LEVEL3_WHATSAPP names it. {WITHOUT}", program.display());
-            return Err(CliError::Usage(told));
-        }
+    let path = setup.environment.path.as_deref();
+    let program = match setup.program.as_deref() {
+        Some(named) => found(named, path).ok_or_else(|| {
+            let named = named.display();
+            CliError::Usage(format!("there is no program {named}: `whatsapp_program` or LEVEL3_WHATSAPP names it. {WITHOUT}"))
+        })?,
         None => match beside() {
             Some(program) => program,
-            None => built(setup.environment.path.as_deref(), at_terminal, screen)?,
+            None => built(path, terminal.columns.is_some(), screen)?,
         },
     };
     agreed(&program, &folder, accepts)?;
-    // A start that fails leaves the session in its place.
-    if resets {
-        screen.line(match setup.home.reset_session()? {
-            Some(aside) => format!("The WhatsApp session is put aside: {}", aside.display()),
-            None => "There was no WhatsApp session.".to_owned(),
-        })?;
+    if terminal.is_narrow() && (setup.resets || !setup.home.has_session()) {
+        setup.ask_account(asked)?;
     }
     setup.program = Some(program);
+    Ok(())
+}
+
+/// The program of this name, whole: the server starts it in another folder. A name alone is looked
+/// for in PATH as well.
+fn found(named: &Path, path: Option<&str>) -> Option<PathBuf> {
+    let is_name = named.components().count() == 1;
+    let folders = path.filter(|_| is_name).unwrap_or_default().split(':');
+    let in_path = folders.map(|folder| Path::new(folder).join(named));
+    let program = iter::once(named.to_owned()).chain(in_path).find(|program| program.is_file())?;
+    program.canonicalize().ok()
+}
+
+/// Puts the session aside, so that the server shows a new QR code. The caller holds the home: no
+/// server runs on it.
+///
+/// # Errors
+/// If it cannot be moved.
+pub fn reset_session(home: &OperatorHome, screen: &mut Screen<'_>) -> Result<(), CliError> {
+    screen.line(match home.reset_session()? {
+        Some(aside) => format!("The WhatsApp session is put aside: {}", aside.display()),
+        None => "There was no WhatsApp session.".to_owned(),
+    })?;
     Ok(())
 }
 
@@ -124,6 +146,13 @@ fn agreed(program: &Path, folder: &Path, accepts: bool) -> Result<(), CliError> 
 pub struct Terminal {
     /// Its columns; `None` if there is no terminal.
     pub columns: Option<u16>,
+}
+
+impl Terminal {
+    /// True if a QR code may have no room in it.
+    fn is_narrow(self) -> bool {
+        self.columns.is_some_and(|columns| columns < WIDE)
+    }
 }
 
 /// A QR code for the person at the terminal.

@@ -4,14 +4,25 @@ use super::*;
 
 #[test]
 fn the_operators_numbers_are_a_channel_and_exact_numbers() {
-    let read = |written: &str| numbers(Some(written.to_owned()), None);
+    let read = |written: &str| numbers(Some(written.to_owned()), None, None);
     let right = read("loopback:+491701234567,+491701234568").unwrap().unwrap();
     assert_eq!((right.channel.as_str(), right.numbers.len()), ("loopback", 2));
     for wrong in ["+491701234567", "sms:+491701234567", "loopback:", "loopback:00491701234567", "loopback:+49 170 1234567"] {
         let error = read(wrong).unwrap_err().to_string();
         assert!(error.starts_with("LEVEL3_OPERATOR is `") && error.contains("+491701234567"), "{error}");
     }
-    assert_eq!(numbers(None, None), Ok(None));
+    assert_eq!(numbers(None, None, None), Ok(None));
+}
+
+#[test]
+fn the_limits_of_a_task_are_three_numbers_above_zero() {
+    let read = |written: &str| numbers(Some("loopback:+491701234567".to_owned()), None, Some(written.to_owned()));
+    let limits = OperatorLimits { max_iterations: 7, max_runtime_minutes: 2, max_tokens_per_session: 900 };
+    assert_eq!(read(&limits.written()).unwrap().unwrap().limits, Some(limits));
+    for wrong in ["", "40", "40,5", "40,5,50000,1", "40,5,0", "40,five,50000", "-1,5,50000"] {
+        let error = read(wrong).unwrap_err().to_string();
+        assert!(error.starts_with("LEVEL3_OPERATOR_LIMITS is `") && error.contains("40,5,50000"), "{error}");
+    }
 }
 
 #[test]

@@ -23,7 +23,7 @@ impl Model for Says {
         Box::pin(async move {
             let content = content.ok_or(ModelError::new(ModelErrorKind::Unreachable, "nobody"))?.to_owned();
             let usage = Some(Usage { input: 100, output: 10 });
-            Ok(Answer { content, calls: Vec::new(), finish_reason: "stop".into(), usage, model: "m".into() })
+            Ok(Answer { content, calls: Vec::new(), finish_reason: "stop".into(), usage, estimate: None, model: "m".into() })
         })
     }
 
@@ -37,7 +37,7 @@ const LOW: &str = r#"{"complexity":"low","risk":"low","impact":"local","requires
 async fn ask(answers: &[&'static str], arguments: &str) -> (Reviewed, Vec<Request>) {
     let model = Says { answers: Mutex::new(answers.iter().rev().copied().collect()), ..Says::default() };
     let effects = [Effect::Delete].into();
-    let proposal = Reviewing { tool: "execute_sql", arguments, effects: &effects, task: "clean up" };
+    let proposal = Reviewing { tool: "execute_sql", arguments, effects: &effects, task: "clean up", estimates: false };
     (classify(&model, proposal, &Meter::default()).await, model.requests.into_inner().unwrap())
 }
 

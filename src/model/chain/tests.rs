@@ -13,8 +13,14 @@ impl Model for Scripted {
         if !text.is_empty() {
             on_delta(text);
         }
-        let answer =
-            Answer { content: text.into(), calls: Vec::new(), finish_reason: "stop".into(), usage: None, model: self.0.into() };
+        let answer = Answer {
+            content: text.into(),
+            calls: Vec::new(),
+            finish_reason: "stop".into(),
+            usage: None,
+            estimate: None,
+            model: self.0.into(),
+        };
         let message = format!("{} is unwell.", self.0);
         Box::pin(std::future::ready(fails.map_or(Ok(answer), |kind| Err(ModelError::new(kind, message)))))
     }

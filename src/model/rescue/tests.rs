@@ -9,8 +9,14 @@ fn rescued(content: &str) -> Answer {
         description: String::new(),
         parameters: json!({ "type": "object", "properties": { field: { "type": kind } }, "required": [field] }),
     };
-    let mut answer =
-        Answer { content: content.into(), calls: Vec::new(), finish_reason: "stop".into(), usage: None, model: "m".into() };
+    let mut answer = Answer {
+        content: content.into(),
+        calls: Vec::new(),
+        finish_reason: "stop".into(),
+        usage: None,
+        estimate: None,
+        model: "m".into(),
+    };
     let tools = vec![tool("execute_sql", "query", "string").into(), tool("roman", "number", "integer").into()];
     rescue(&mut answer, &Request { tools, ..Request::default() });
     answer

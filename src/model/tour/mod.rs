@@ -56,6 +56,7 @@ pub fn reply(request: &Request) -> Answer {
         content: said.text,
         calls: said.calls,
         usage: None,
+        estimate: None,
         model: "tour".into(),
     }
 }

@@ -9,7 +9,7 @@ const MOST_ROWS: usize = 20;
 const MOST_CHARS: usize = 80;
 
 /// The rows of a result as a sentence or a small table in Markdown; `None` if it has none to say.
-pub(super) fn told(result: &Value) -> Option<String> {
+pub(super) fn as_markdown(result: &Value) -> Option<String> {
     let rows = result.as_array().or(result["rows"].as_array())?;
     let rows: Vec<&Map<String, Value>> = rows.iter().map(Value::as_object).collect::<Option<_>>()?;
     let Some(first) = rows.first() else { return Some("The database answered with no rows.".into()) };

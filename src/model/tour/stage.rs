@@ -122,7 +122,7 @@ impl Stage {
                 None => (format!("The answer to making a task was {}.", quoted(result)), false),
             },
             Self::Query => {
-                let told = rows::told(&parsed).unwrap_or_else(|| format!("The database answered: {}.", quoted(result)));
+                let told = rows::as_markdown(&parsed).unwrap_or_else(|| format!("The database answered: {}.", quoted(result)));
                 (told, true)
             }
             Self::Restart => (format!("I am back, in the same turn. The restart's record says: {}.", quoted(result)), true),

@@ -40,7 +40,7 @@ const SENTENCES: [&str; 21] = [
 /// The next thing that Lea or Law says or does.
 pub(super) fn say(scene: &Scene) -> TourAnswer {
     if let Some(done) = scene.done.last() {
-        let text = done.result.map_or_else(|| "Nothing is recorded of that.".to_owned(), |result| told(result, done.refusal));
+        let text = done.result.map_or_else(|| "Nothing is recorded of that.".to_owned(), |result| about(result, done.refusal));
         return TourAnswer { text, calls: Vec::new() };
     }
     let input = scene.input.strip_prefix(SAID_INTO).map_or(scene.input, |said| timed(said).map_or(said, |(_, said)| said));
@@ -53,7 +53,7 @@ pub(super) fn say(scene: &Scene) -> TourAnswer {
 }
 
 /// The words about a result.
-fn told(result: &str, refusal: Option<RefusalCode>) -> String {
+fn about(result: &str, refusal: Option<RefusalCode>) -> String {
     match refusal {
         Some(RefusalCode::Denied) => return "All right, I leave it as it is.".to_owned(),
         Some(RefusalCode::Expired) => return "Nobody answered, so I left it as it is.".to_owned(),

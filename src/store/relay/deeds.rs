@@ -6,7 +6,7 @@ use sqlx::query_scalar;
 
 use super::orders::NewOutgoing;
 use crate::domain::relay::{Instance, RelayTodoStatus, SaidBy};
-use crate::domain::{InstanceInput, InstanceState};
+use crate::domain::{InstanceInput, InstanceState, SEND_MESSAGE};
 use crate::governor::Permit;
 use crate::store::{Lease, StoreError, Unit};
 
@@ -102,7 +102,8 @@ impl Unit {
         let state = instance.progress.state;
         if [InstanceState::Created, InstanceState::HeartbeatScheduled].contains(&state) {
             let why = "a conversation ends after a message of yours";
-            return Ok(Err(format!("the conversation is {state}, and {why}: call `send_message` first, with your last words")));
+            let told = format!("the conversation is {state}, and {why}: call `{SEND_MESSAGE}` first, with your last words");
+            return Ok(Err(told));
         }
         self.move_instance(&mut instance, InstanceInput::Complete, Some(reason)).await?;
         Ok(Ok("The conversation is COMPLETED.".to_owned()))

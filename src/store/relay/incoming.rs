@@ -2,6 +2,7 @@
 //! and the same message again is nothing new.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use futures::future::BoxFuture;
 use serde_json::json;
 use sqlx::{query, query_as, query_scalar};
 
@@ -16,7 +17,6 @@ use crate::store::{Store, StoreError};
 const STRANGERS_KEPT: TimeDelta = TimeDelta::days(30);
 
 /// A message of a contact, as a channel brings it.
-#[derive(Clone, Debug)]
 pub struct NewIncoming<'a> {
     /// The channel.
     pub channel: &'a str,
@@ -26,8 +26,9 @@ pub struct NewIncoming<'a> {
     pub peer_id: &'a str,
     /// Its words.
     pub text: &'a str,
-    /// The file that came with it.
-    pub media: Option<MediaNote>,
+    /// Keeps the file that came with it. Nobody awaits this for a message that is not taken, so
+    /// that a stranger leaves nothing behind.
+    pub media: Option<BoxFuture<'a, Result<MediaNote, StoreError>>>,
 }
 
 /// The result of a message of a contact.
@@ -82,6 +83,11 @@ impl Store {
             return Ok(Came::Stranger);
         };
         let mut instance = Instance::try_from(open)?;
+        // A death before the commit loses no file: the peer brings the message again.
+        let media = match media {
+            Some(keeping) => Some(keeping.await?),
+            None => None,
+        };
         let text = unit.clean(text).into_owned();
         let (kept, cut) = match text.len() {
             length if length > MOST_TEXT_IN => (&text[..text.floor_char_boundary(MOST_TEXT_IN)], true),

@@ -105,6 +105,14 @@ impl SendEnd {
     }
 }
 
+/// The facts about a channel that hold its messages back.
+struct ChannelLimits {
+    /// The messages that count for its pace.
+    past: Vec<PastMessage>,
+    /// True if it makes no first contacts.
+    is_locked: bool,
+}
+
 impl Store {
     /// The id of a message at the peer: 32 hexadecimal digits that nobody outside can guess, the
     /// same whenever it is asked for.
@@ -159,14 +167,14 @@ impl Store {
         Ok(heads)
     }
 
-    /// The messages that count for the pace of a channel, and whether it makes no first contacts.
-    async fn limits_of(&self, channel: &str, now: DateTime<Utc>) -> Result<(Vec<PastMessage>, bool), StoreError> {
+    /// The limits of a channel as they are now.
+    async fn limits_of(&self, channel: &str, now: DateTime<Utc>) -> Result<ChannelLimits, StoreError> {
         let past = self.sent_lately(channel, now).await?;
         let locked = query_scalar!(
             r#"SELECT locked_reason AS "why!" FROM relay_channels WHERE name = $1 AND locked_reason IS NOT NULL"#,
             channel
         );
-        Ok((past, locked.fetch_optional(&self.pool).await?.is_some()))
+        Ok(ChannelLimits { past, is_locked: locked.fetch_optional(&self.pool).await?.is_some() })
     }
 
     /// The first message that may go, among the first of each contact.
@@ -189,14 +197,14 @@ impl Store {
     async fn held_back(
         &self,
         message: &RelayMessage,
-        (past, locked): &(Vec<PastMessage>, bool),
+        limits: &ChannelLimits,
         now: DateTime<Utc>,
     ) -> Result<Option<HeldBack>, StoreError> {
-        if *locked && message.first_contact {
+        if limits.is_locked && message.first_contact {
             return Ok(Some(HeldBack { why: Hold::Locked, until: None }));
         }
         let held = match message.instance {
-            Some(instance) => self.relay.pace.wait(&self.paced(message, instance).await?, past, now),
+            Some(instance) => self.relay.pace.wait(&self.paced(message, instance).await?, &limits.past, now),
             // An answer to the operator's own person: nothing slows it but a time that was named.
             None => message.delivery.not_before.filter(|at| *at > now).map(|at| (at, Hold::Returned)),
         };

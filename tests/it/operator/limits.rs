@@ -86,6 +86,45 @@ async fn the_time_before_a_crash_counts_and_that_without_a_server_does_not() {
 }
 
 #[tokio::test]
+async fn the_limits_of_a_start_hold_for_a_task_that_goes_on() {
+    let mut desk = Desk::start().await;
+    desk.app.script([call("list_scripts", json!({})), super::harmless(), Reply::Hang("I think".into())]);
+    desk.order("think").await;
+    desk.app.script.asked(3).await;
+    desk.app.crash().await;
+    desk.app.set("LEVEL3_OPERATOR_LIMITS", "1,7,900");
+    desk.app.start_again().await;
+    let turn = desk.app.store().policy("operator").await.unwrap().budgets.turn;
+    assert_eq!((turn.steps, turn.wall_seconds, turn.tokens), (Some(1), Some(420), Some(900)));
+    let told = desk.heard(1).await;
+    assert!(told.contains("was aborted") && told.contains("`limits.max_iterations`"), "{told}");
+}
+
+/// The planner runs the script.
+fn runs() -> Reply {
+    call("execute_script", json!({"name": "double", "arguments": {"n": 4}}))
+}
+
+/// It does so four times, and the governor lets it.
+fn four_runs() -> Vec<Reply> {
+    (0..4).flat_map(|_| [runs(), super::harmless()]).collect()
+}
+
+#[tokio::test]
+async fn the_fifth_call_with_the_same_arguments_aborts_unless_the_script_is_another_by_then() {
+    let desk = Desk::start().await;
+    desk.app.script([call("create_script", super::doubling(3)), super::harmless()]).script(four_runs());
+    desk.app.script([call("update_script", super::doubling(2)), super::harmless()]);
+    desk.order("double 4").await;
+    assert!(desk.heard(1).await.contains("CONFIRMAR"));
+    desk.app.script(four_runs()).script([runs()]);
+    desk.order("CONFIRMAR").await;
+    let told = desk.heard(2).await;
+    assert!(told.contains("was aborted") && told.contains("`execute_script` with the same arguments for the 5th time"), "{told}");
+    assert_eq!(desk.carried_out().await, 10, "each version ran four times");
+}
+
+#[tokio::test]
 async fn the_50001st_token_aborts_planner_and_governor_together() {
     let desk = Desk::start().await;
     let costs = |read, written, reply| Reply::Costs(read, written, Box::new(reply));

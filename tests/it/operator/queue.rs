@@ -1,10 +1,12 @@
 //! One task at a time for the whole operator, also over a crash.
 
+use level3::domain::ConversationId;
+use level3::store::NewMessage;
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Desk, OWNER, judged, noted};
-use crate::support::{ModelServer, Reply, Server, asks_for, call, in_time, text};
+use crate::support::{Client, ModelServer, Reply, Server, asks_for, call, in_time, text};
 
 #[tokio::test]
 async fn two_orders_and_a_third_while_the_first_waits_keep_their_order_over_a_crash() {
@@ -54,12 +56,51 @@ async fn the_orders_of_several_numbers_wait_in_one_queue() {
     assert_eq!(desk.states().await, ["COMPLETED", "COMPLETED"]);
 }
 
+/// A desk whose task, an order of the page, waits for a person; with the page, and its question.
+async fn asked_by_page() -> (Desk, Client, Value) {
+    let desk = Desk::start().await;
+    desk.app.script([call("list_scripts", json!({})), judged("low", "low", "systemic", false)]);
+    let mut page = desk.app.connect().await;
+    page.send(json!({"type": "message", "content": "first", "profile": "operator"})).await;
+    let question = page.asked().await;
+    (desk, page, question)
+}
+
+#[tokio::test]
+async fn an_order_that_is_to_steer_queues_behind_the_question_and_runs_after_a_no() {
+    let (desk, mut page, question) = asked_by_page().await;
+    let queueing = desk.app.connect().await.hello["queueing"].clone();
+    assert_eq!(queueing, json!([question["conversation"]]), "a client knows it beforehand");
+    page.send(json!({"type": "message", "content": "second", "profile": "operator", "steer": true, "id": "P2"})).await;
+    let taken = page.until(|frame| frame["id"] == "P2").await.pop().unwrap();
+    assert_eq!((&taken["state"], taken.get("message")), (&json!("queued"), None), "{taken}");
+    assert_eq!(desk.states().await, ["AWAITING_CONFIRMATION", "QUEUED"]);
+    desk.app.script([text("Done.")]);
+    page.deny(&question).await;
+    desk.until(&["ABORTED", "COMPLETED"]).await;
+    assert_eq!(desk.tasks().await[1]["answer"], noted("Done.", "none yet"));
+}
+
+#[tokio::test]
+async fn words_that_stand_in_a_task_when_a_no_aborts_it_become_the_next_task() {
+    let (desk, mut page, question) = asked_by_page().await;
+    // No door says anything into such a turn; an older version did.
+    let said = NewMessage { content: "second", client_id: Some("P2"), steer: true, ..NewMessage::default() };
+    let conversation = ConversationId(question["conversation"].as_i64().unwrap());
+    desk.app.store().owners().accept(conversation, said, desk.app.now()).await.unwrap();
+    assert_eq!(desk.states().await, ["AWAITING_CONFIRMATION"]);
+    desk.app.script([text("Done.")]);
+    page.deny(&question).await;
+    desk.until(&["ABORTED", "COMPLETED"]).await;
+    assert_eq!(desk.tasks().await[1]["answer"], noted("Done.", "none yet"));
+}
+
 /// The points at which the process dies, one for each run.
 const POINTS: [&str; 6] = ["after-accept", "after-claim", "after-step", "mid-ask", "mid-decision", "after-done"];
 
 /// The planner lists the scripts in the first task and answers the others at once; the governor
 /// wants the first one confirmed.
-fn decide(_: usize, body: &serde_json::Value) -> serde_json::Value {
+fn decide(_: usize, body: &Value) -> Value {
     let messages = body["messages"].as_array().unwrap();
     if messages[0]["content"].as_str().is_some_and(|prompt| prompt.starts_with("You review one tool call")) {
         let judged = json!({"complexity": "high", "risk": "low", "impact": "local", "requires_confirmation": false});
@@ -97,7 +138,7 @@ impl Process {
     }
 
     /// Makes a request; if the process dies over it, a new one is started and asked again.
-    async fn ask(&mut self, method: Method, path: &str, body: Option<serde_json::Value>) -> serde_json::Value {
+    async fn ask(&mut self, method: Method, path: &str, body: Option<Value>) -> Value {
         loop {
             let url = format!("http://{}{path}", self.server.as_ref().unwrap().address);
             let mut request = crate::support::api::client().request(method.clone(), url);
@@ -146,7 +187,7 @@ impl Process {
         in_time(&format!("message {many}"), heard).await;
     }
 
-    async fn phone(&mut self) -> Vec<serde_json::Value> {
+    async fn phone(&mut self) -> Vec<Value> {
         let shown = self.ask(Method::GET, "/api/relay/loopback?address=%2B491701234567", None).await;
         shown["messages"].as_array().unwrap().iter().filter(|message| message["mine"] == false).cloned().collect()
     }

@@ -57,6 +57,19 @@ async fn a_session_is_put_aside_once_and_never_under_an_operator_that_runs() {
     let told = String::from_utf8(ran.stderr).unwrap();
     assert!(ran.status.code() == Some(1) && told.contains("end it; or write another") && told.contains("config.json"), "{told}");
 
+    // Nor at another address.
+    let kept = fs::read_to_string(home.join("config.json")).unwrap();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let elsewhere = json!({"number": OWNER, "listen": free.to_string()}).to_string();
+    fs::write(home.join("config.json"), elsewhere).unwrap();
+    let mut third = Command::new(env!("CARGO_BIN_EXE_level3"));
+    third.args(["operator", "--reset-whatsapp", "--home"]).arg(&home).env_clear().envs(settings).stdin(Stdio::null());
+    let ran = in_time("the end of the third", third.output()).await.unwrap();
+    let told = String::from_utf8(ran.stderr).unwrap();
+    assert!(ran.status.code() == Some(1) && told.contains("an operator runs on") && told.contains("end it first"), "{told}");
+    assert_eq!(fs::read_to_string(session.join("session.db")).unwrap(), "the new one");
+    fs::write(home.join("config.json"), kept).unwrap();
+
     // Started again by a restart, it has the same arguments and keeps the session.
     let config: Value = serde_json::from_str(&fs::read_to_string(home.join("config.json")).unwrap()).unwrap();
     let mut client = Client::connect(config["listen"].as_str().unwrap().parse().unwrap()).await;
@@ -111,6 +124,25 @@ while read -r line; do echo "$line" >> lines; done
     };
     in_time("the acknowledgement", accepted).await;
     assert_eq!(fs::read_dir(desk.home().join("media")).unwrap().count(), 1);
+}
+
+#[tokio::test]
+async fn the_file_of_an_edit_is_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let message = json!({
+        "kind": "message", "id": "M2", "from": OWNER, "text": "look", "note": "edited", "of": "M1",
+        "media": {"path": "media/word.bin", "bytes": 5, "type": "text/plain"},
+    });
+    let script = format!("#!/bin/sh\necho word > media/word.bin\necho '{message}'\ncat > lines\n");
+    let desk = Desk::over(&write_program(folder.path(), &script), &[]).await;
+    let lines = desk.home().join("channels/whatsapp/lines");
+    let accepted = async {
+        while !fs::read_to_string(&lines).unwrap_or_default().contains(r#""kind":"accepted""#) {
+            tokio::task::yield_now().await;
+        }
+    };
+    in_time("the acknowledgement", accepted).await;
+    assert_eq!(fs::read_dir(desk.home().join("media")).map_or(0, Iterator::count), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -14,7 +14,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
 use super::{Desk, OWNER, harmless, write_program};
-use crate::support::{ModelServer, call, in_time, text};
+use crate::support::{ModelServer, asks_for, call, in_time, text};
 
 /// A program that shows a code, goes online, brings one order, and keeps all that it is told; a
 /// file that it is to send is copied away.
@@ -260,6 +260,48 @@ async fn texts_of_the_channel_do_not_act_on_the_terminal() {
     operator.printed(r"    AB\u{1b}[31mCD").await;
     operator.printed(r"The channel is logged_out as \u{202e}+49: gone\u{1b}]0;evil\u{7}").await;
     assert!(!operator.out.lock().unwrap().contains(['\u{1b}', '\u{7}', '\u{202e}']));
+    operator.ends_by(libc::SIGTERM).await;
+}
+
+#[tokio::test]
+async fn a_ban_is_told_with_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = home_with(folder.path());
+    let banned = json!({"kind": "status", "state": "locked", "code": "402", "reason": "a ban", "until": "2027-01-02T03:04:05Z"});
+    let script = format!("#!/bin/sh\nif [ \"$1\" = consent ]; then exit 0; fi\necho '{banned}'\ncat > lines\n");
+    let path = write_program(folder.path(), &script);
+    let model = ModelServer::start(|_, _| json!({"role": "assistant", "content": "Hello."})).await;
+    let mut operator = Operator::start(&home, &model, &[], &[("LEVEL3_WHATSAPP", path.to_str().unwrap())]);
+    operator.printed("The channel is locked until 2027-01-02 03:04 UTC: 402: a ban").await;
+    operator.ends_by(libc::SIGTERM).await;
+}
+
+#[tokio::test]
+async fn a_program_that_is_named_from_the_folder_of_the_start_is_started() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = home_with(folder.path());
+    program(folder.path(), "hello");
+    let model = ModelServer::start(|_, _| json!({"role": "assistant", "content": "Hello."})).await;
+    let mut operator = Operator::start(&home, &model, &[], &[("LEVEL3_WHATSAPP", "./program.sh")]);
+    operator.printed("The channel is online as +491711111111").await;
+    operator.printed("task_completed").await;
+    operator.ends_by(libc::SIGTERM).await;
+}
+
+#[tokio::test]
+async fn tokens_that_a_provider_does_not_count_are_estimated_for_the_limit_of_a_task() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = home_with(folder.path());
+    let mut config: Value = serde_json::from_str(&fs::read_to_string(home.join("config.json")).unwrap()).unwrap();
+    config["limits"] = json!({"max_tokens_per_session": 50});
+    fs::write(home.join("config.json"), config.to_string()).unwrap();
+    let path = program(folder.path(), "list the scripts");
+    let model = ModelServer::start(|_, _| asks_for("list_scripts", &json!({}))).await;
+    let mut operator = Operator::start(&home, &model, &[], &[("LEVEL3_WHATSAPP", path.to_str().unwrap())]);
+    operator.printed("limit_exceeded").await;
+    operator.printed("`limits.max_tokens_per_session`").await;
+    operator.printed("task_aborted").await;
+    assert_eq!(model.requests.lock().unwrap().len(), 1, "the plan was not judged");
     operator.ends_by(libc::SIGTERM).await;
 }
 

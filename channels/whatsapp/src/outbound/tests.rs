@@ -17,6 +17,15 @@ fn the_last_part_has_the_orders_own_id_and_the_others_follow_from_it() {
 }
 
 #[test]
+fn behind_a_part_that_left_nobody_says_that_nothing_did() {
+    let offline = || Refusal::for_now("offline", "no connection");
+    assert_eq!(offline().behind(false).unwrap_err().left, Some(false), "the first part");
+    assert_eq!(offline().behind(true).ok(), Some(false), "there is no answer");
+    assert_eq!(Refusal::for_good("invalid", "never").behind(true).unwrap_err().left, None);
+    assert_eq!(Refusal::by_server("463".into()).behind(true).unwrap_err().left, Some(true));
+}
+
+#[test]
 fn a_refusal_by_the_server_may_have_left_and_says_why() {
     let refusal = Refusal::by_server("463".into());
     assert_eq!((refusal.code.as_str(), refusal.left), ("463", Some(true)));

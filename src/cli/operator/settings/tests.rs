@@ -84,3 +84,56 @@ fn a_channel_that_is_said_for_one_run_is_no_setting() {
     std::fs::write(folder.path().join("config.json"), r#"{"channel": "loopback"}"#).unwrap();
     assert_eq!((run(None), kept()), (loopback, Some(loopback)));
 }
+
+/// A home whose settings and key are those of OpenAI, after a start with this provider.
+fn started_with(provider: &str) -> (tempfile::TempDir, Result<OperatorSetup, CliError>) {
+    let folder = tempfile::tempdir().unwrap();
+    let model = json!({"provider": "openai", "name": "gpt-4o", "base_url": "https://proxy.example/v1"});
+    std::fs::write(folder.path().join("config.json"), json!({"number": "+491701234567", "model": model}).to_string()).unwrap();
+    let home = OperatorHome::find(Some(folder.path()), &OperatorEnvironment::default()).unwrap();
+    home.keep_key("sekret").unwrap();
+    let said = Said { provider: Some(provider.to_owned()), ..Said::default() };
+    (folder, complete(home, said, OperatorEnvironment::default(), false))
+}
+
+#[test]
+fn another_provider_is_given_neither_the_key_nor_the_model_nor_the_address_of_the_one_before() {
+    let (folder, setup) = started_with("groq");
+    let server = setup.unwrap().server().unwrap();
+    assert_eq!(server["LLM_PROVIDER"], "groq");
+    for name in ["LLM_API_KEY", "LLM_MODEL", "LLM_BASE_URL"] {
+        assert!(!server.contains_key(name), "{name}: {server:?}");
+    }
+    assert!(!folder.path().join("model-key").exists());
+    let config = std::fs::read_to_string(folder.path().join("config.json")).unwrap();
+    assert!(!config.contains("gpt-4o") && !config.contains("proxy.example"), "{config}");
+    let (_folder, same) = started_with("OpenAI");
+    let server = same.unwrap().server().unwrap();
+    assert_eq!((&*server["LLM_API_KEY"], &*server["LLM_MODEL"]), ("sekret", "gpt-4o"));
+    let (folder, refused) = started_with("nonsense");
+    assert!(refused.is_err() && folder.path().join("model-key").exists());
+}
+
+#[test]
+fn the_things_that_are_forgotten_with_a_provider_are_named() {
+    let before = OperatorConfig { provider: Some("openai".into()), model: Some("gpt-4o".into()), ..OperatorConfig::default() };
+    let now = OperatorConfig { provider: Some("groq".into()), ..OperatorConfig::default() };
+    let told = forgotten(&before, &now, true).unwrap();
+    assert!(told.starts_with("Forgotten, since it was for openai: the model gpt-4o, the key"), "{told}");
+    assert_eq!(forgotten(&now, &now, false), None);
+}
+
+#[test]
+fn the_account_is_asked_for_until_it_is_a_number_and_kept() {
+    let (folder, setup) = started_with("openai");
+    let mut setup = setup.unwrap();
+    setup.ask_account(|_| Ok(String::new())).unwrap();
+    assert_eq!(setup.config.account, None);
+    let mut written = ["+491711111111", "0171 1111111"].map(str::to_owned).to_vec();
+    setup.ask_account(|_| Ok(written.pop().unwrap())).unwrap();
+    assert!(written.is_empty());
+    let kept = OperatorConfig::read(&std::fs::read_to_string(folder.path().join("config.json")).unwrap()).unwrap();
+    assert_eq!(kept.account.as_ref().map(ContactAddress::as_str), Some("+491711111111"));
+    assert_eq!(setup.server().unwrap()["LEVEL3_OPERATOR_ACCOUNT"], "+491711111111");
+    setup.ask_account(|question| panic!("{question}")).unwrap();
+}

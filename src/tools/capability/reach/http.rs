@@ -87,12 +87,12 @@ impl Reaching {
         (LedgerEntry::new(ordinal, OperationKind::Http, class, shown), safe)
     }
 
-    /// The address with the secrets' names in place of their placeholders.
-    fn named(&self, url: &str) -> String {
+    /// A text, such as an address, with the secrets' names in place of their placeholders.
+    pub(super) fn named(&self, text: &str) -> String {
         self.0
             .secrets
             .names
             .iter()
-            .fold(url.to_owned(), |url, (name, placeholder)| url.replace(placeholder, &format!("[secret {name}]")))
+            .fold(text.to_owned(), |text, (name, placeholder)| text.replace(placeholder, &format!("[secret {name}]")))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::json;
 
-use super::super::super::tool::{self, Act, Doing, Executed, Inside, Prepared, Preparing, more_than_reading};
+use super::super::super::tool::{self, Act, Doing, Executed, Inside, Prepared, Preparing, ToolsOf, more_than_reading};
 use super::{Inner, LedgerEntry, OperationError, Reaching, secrets_of};
 use crate::domain::{CapabilityVersion, EffectClass, OperationKind, OperationState, Outcome};
 use crate::governor::{self, Evidence, Permit, Proposal, Verdict};
@@ -18,13 +18,14 @@ impl Reaching {
         let Inner { tools, lease, policy, permit, depth, .. } = &*self.0;
         // The call may have run for long: what it calls is looked up as it is now.
         let catalogue = tools.kit.store.catalogue(None).await?;
-        let Some(tool) = tools.find(&catalogue, policy.tools, &name).await? else {
+        let of = ToolsOf { toolset: policy.tools.inside(), profile: &lease.profile };
+        let Some(tool) = tools.find(&catalogue, of, &name).await? else {
             return Err(OperationError::Refused(format!("there is no tool `{name}`")));
         };
         if !tool.for_capabilities() {
             return Err(OperationError::Refused(format!("`{name}` is for the agent itself, not for capabilities")));
         }
-        let asked = Preparing { tools, toolset: policy.tools, catalogue: &catalogue, lease, arguments: params.clone() };
+        let asked = Preparing { tools, catalogue: &catalogue, lease, arguments: params.clone() };
         let Prepared { act, effects, version, .. } = match tool.prepare(asked).await {
             Ok(prepared) => prepared,
             Err(tool::ToolError::Refused(refusal)) => return Err(OperationError::Refused(refusal.for_model())),
@@ -74,7 +75,8 @@ impl Reaching {
         let operation = changes.then(|| entry.of(&permit));
         let ended = |outcome: &Outcome| if outcome.ok { OperationState::Done } else { OperationState::Failed };
         let now = tools.kit.clock.now();
-        let doing = Doing { tools, policy, lease, permit: &permit, proposal, promised: false, shown: &[], now };
+        let recording = self.0.recording.as_ref();
+        let doing = Doing { tools, policy, lease, permit: &permit, proposal, promised: false, shown: &[], recording, now };
         let outcome = match act.execute(doing).await? {
             Executed::Within(mut unit, outcome) => {
                 if let Some(operation) = &operation {
@@ -121,7 +123,7 @@ impl Reaching {
         proposal: &Proposal,
         permit: Arc<Permit>,
     ) -> Result<String, OperationError> {
-        let Inner { tools, lease, policy, broken, depth, .. } = &*self.0;
+        let Inner { tools, lease, policy, broken, recording, depth, .. } = &*self.0;
         let nested = Reaching(Arc::new(Inner {
             tools: tools.clone(),
             lease: lease.clone(),
@@ -132,6 +134,7 @@ impl Reaching {
             grants: capability.grants.clone(),
             broken: Arc::clone(broken),
             begun: AtomicBool::new(false),
+            recording: recording.clone(),
             parent: ordinal,
             depth: depth + 1,
         }));

@@ -217,14 +217,11 @@ async fn in_a_terminal_too_narrow_for_the_code_an_operator_is_linked_by_the_pair
     let folder = tempfile::tempdir().unwrap();
     let mock = Mock::start().await;
     let zeta = Zeta::new(folder.path(), &mock).await;
-    let path = zeta.home.join("config.json");
-    let mut config: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-    config["account"] = json!(format!("+{OURS}"));
-    std::fs::write(path, config.to_string()).unwrap();
-
     let mut terminal = zeta.start_in(40, "");
     terminal.prints("Type `yes`").await;
     terminal.types("yes\n").await;
+    terminal.prints("The number that is to be linked").await;
+    terminal.types(&format!("+{OURS}\n")).await;
     mock.types(OURS, &terminal.reads_code().await, 1).await;
     terminal.prints(&format!("The channel is online as +{OURS}")).await;
     let owner = Contact::paired(&mock).await;
