@@ -31,6 +31,9 @@ pub struct CallAccount {
     /// its end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub begun: bool,
+    /// True if its turn ended in the middle of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
 }
 
 impl CallAccount {

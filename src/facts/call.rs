@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::approval::APPROVALS;
+use super::campaign::ScriptRan;
 use super::fact::{Fact, LogLine, Reading, line};
 use super::message::message_row;
 use super::rows::Table;
@@ -104,8 +105,9 @@ impl Fact for ProposalClassified {
     }
 }
 
-/// A call that the law allows begins. The operator's alone say it: its log is to have it, whatever
-/// is killed in the middle.
+/// A call that the law allows begins. The operator's say it: its log is to have it, whatever is
+/// killed in the middle. So do those of a campaign that reach outside the database: if one is cut,
+/// what was under way is known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CallBegun {
     /// The turn.
@@ -116,11 +118,17 @@ pub struct CallBegun {
     pub name: String,
     /// The law's word: `allow`, or `ask` if a person allowed it.
     pub verdict: String,
+    /// The approval context of a campaign that allowed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<i64>,
+    /// The run of a campaign's script that begins, as it is recorded if it is cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<ScriptRan>,
 }
 
 impl Fact for CallBegun {
     fn read(&self, to: &mut Reading<'_>) {
-        let Self { turn: _, call, name, verdict } = self;
+        let Self { turn: _, call, name, verdict, context: _, run: _ } = self;
         to.log(|_| decided(name, verdict).into_iter().chain([started(name)]))
             .print(|| (format!("call {call} of {name} begins"), format!("verdict {verdict}")));
     }

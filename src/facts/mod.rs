@@ -237,7 +237,7 @@ impl EventRecord {
 
     /// The event in a sentence for a person, and the words that belong to it. A frame has the
     /// better sentence if it has one, and then the text for a model is not needed.
-    pub fn told(&self) -> (String, String) {
+    pub fn sentence_and_words(&self) -> (String, String) {
         match self.frame().map(|sequenced| sequenced.frame) {
             Some(ServerFrame::ToolResult { name, said, .. }) => (said, name),
             Some(

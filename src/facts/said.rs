@@ -14,7 +14,7 @@ const READ: usize = 16 << 10;
 const UNCERTAIN: &str = "It may or may not have happened; nobody knows. It is not done again by itself.";
 
 /// The sentence on a call of this tool. A call without a verdict was never judged: its turn ended
-/// first.
+/// first. That of a call that was cut ended in the middle of it.
 pub(super) fn said(tool: &str, outcome: &Outcome, verdict: Option<&str>) -> String {
     if let Some(message) = of_function(tool, outcome) {
         return message;
@@ -24,7 +24,7 @@ pub(super) fn said(tool: &str, outcome: &Outcome, verdict: Option<&str>) -> Stri
         (true, _) => done(tool, outcome),
         (false, _) if outcome.account.uncertain => UNCERTAIN.to_owned(),
         (false, Some(code)) => refused(code).to_owned(),
-        (false, None) if verdict.is_none() => "The turn ended before this was done.".to_owned(),
+        (false, None) if verdict.is_none() || outcome.account.cut => "The turn ended before this was done.".to_owned(),
         (false, None) => format!("`{tool}` did not succeed."),
     }
 }

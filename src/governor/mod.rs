@@ -11,7 +11,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::domain::{
-    ApprovalId, ApprovalState, Classification, Effect, Mode, Refusal, RefusalCode, RowLoss, Rule, ToolCallId, Toolset,
+    ApprovalId, ApprovalState, Classification, Denial, Effect, Mode, Refusal, RefusalCode, RowLoss, Rule, ToolCallId, Toolset,
 };
 
 pub use budget::{Exceeded, RepeatedCall, STOP_AT, Scope, What, check, repeated_call};
@@ -187,39 +187,44 @@ pub fn authorize(policy: &Policy, proposal: &Proposal, known: Evidence<'_>) -> V
     let by_word =
         |effect: &Effect| matches!(effect, Effect::Persist | Effect::Interact | Effect::Script | Effect::Read | Effect::Write);
     let asks = match policy::judge(policy, proposal, known.opinion) {
-        policy::TableVerdict::Deny(reason) => return Verdict::Deny(Refusal::new(RefusalCode::Forbidden, reason)),
+        policy::TableVerdict::Deny(denial, reason) => return Verdict::Deny(Refusal::denied(denial, reason)),
         policy::TableVerdict::Ask(why) => Some(why),
         policy::TableVerdict::Allow => None,
     };
     // A proposal that names no effect does not count as harmless.
     let only_reads = !proposal.effects.is_empty() && proposal.effects.iter().all(|effect| *effect == Effect::Read);
-    match (known.decision.filter(|decision| decision.holds()), asks) {
-        // A decision holds once, and for exactly the proposal that the person saw.
-        (Some(decision), asks) if decision.proposal_sha256 == proposal.sha256() => match decision.state {
-            ApprovalState::Denied => Verdict::Deny(Refusal::new(RefusalCode::Denied, denied(decision.reason.as_deref()))),
-            ApprovalState::Expired => Verdict::Deny(Refusal::new(RefusalCode::Expired, EXPIRED)),
-            _ => Verdict::Allow(permit(asks.map(|_| decision.approval))),
-        },
+    let decision = known.decision.filter(|decision| decision.holds());
+    // A no is about the call, whatever it would do by now and whatever else allows it.
+    if let Some(no) = decision.filter(|decision| decision.state == ApprovalState::Denied) {
+        return Verdict::Deny(refused(no.reason.as_deref()));
+    }
+    if decision.is_some_and(|decision| decision.state == ApprovalState::Expired) {
+        return Verdict::Deny(Refusal::denied(Denial::TooLate, EXPIRED));
+    }
+    match (decision, asks) {
+        // A yes holds once, and for exactly the proposal that the person saw.
+        (Some(yes), asks) if yes.proposal_sha256 == proposal.sha256() => Verdict::Allow(permit(asks.map(|_| yes.approval))),
         (_, Some(_)) if known.context.is_some() && proposal.effects.iter().all(by_word) => {
             Verdict::Allow(Permit { context: known.context, ..permit(None) })
         }
         (_, Some(why)) => Verdict::Ask(why),
-        // A person who was asked about a call is asked about the one that it has become, even if
-        // that one is allowed unasked.
+        // A person who approved a call is asked about the one that it has become, even if that one
+        // is allowed unasked.
         (Some(_), None) if !only_reads => Verdict::Ask(CHANGED.to_owned()),
         (_, None) => Verdict::Allow(permit(None)),
     }
 }
 
-/// The reason for a question about a call that a person decided about as it was before.
+/// The reason for a question about a call that a person approved as it was before.
 const CHANGED: &str = "It would do something else now than when it was decided about.";
 
-const EXPIRED: &str = "Nobody decided about this in time, which counts as no. Do not ask again by yourself; tell the user.";
+const EXPIRED: &str = "Nobody decided about this in time, which counts as no.";
 
-fn denied(reason: Option<&str>) -> String {
+/// A person's no, with their reason if they gave one.
+fn refused(reason: Option<&str>) -> Refusal {
     match reason {
-        Some(reason) => format!("The user refused this: {reason}"),
-        None => "The user refused this. Do not try it again in another way; ask what they want instead.".to_owned(),
+        Some(reason) => Refusal::new(RefusalCode::Denied, format!("The user refused this: {reason}")),
+        None => Refusal::denied(Denial::PlainNo, "The user refused this."),
     }
 }
 

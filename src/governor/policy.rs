@@ -2,7 +2,7 @@
 //! classification make.
 
 use super::{Opinion, Policy, Proposal};
-use crate::domain::{Effect, Grade, Impact, Mode, Rule};
+use crate::domain::{Denial, Effect, Grade, Impact, Mode, Rule};
 
 /// The table's answer, before any decision of a person.
 #[derive(Debug, PartialEq, Eq)]
@@ -10,19 +10,17 @@ pub(super) enum TableVerdict {
     Allow,
     /// The reason, for the person who decides.
     Ask(String),
-    /// The reason, for the model.
-    Deny(String),
+    /// The reason, as a value and in words.
+    Deny(Denial, String),
 }
 
 /// Judges a proposal: the strictest effect decides, then a rule for the tool, then the second
-/// model's judgement. Each reason names the mode and the tool, and says what to do.
+/// model's judgement. Each reason names the mode and the tool.
 pub(super) fn judge(policy: &Policy, proposal: &Proposal, opinion: Option<Opinion>) -> TableVerdict {
     let tool = &proposal.tool;
     if policy.rules.get(tool) == Some(&Rule::Never) {
-        return TableVerdict::Deny(format!(
-            "The tool `{tool}` is switched off for this profile (rule `never`). Do without it, or tell the user that they can change the \
-             rule in the settings."
-        ));
+        let why = format!("The tool `{tool}` is switched off for this profile (rule `never`).");
+        return TableVerdict::Deny(Denial::SwitchedOff, why);
     }
     let by_mode = proposal.effects.iter().map(|effect| of_mode(policy.mode, *effect, tool));
     // A proposal that names no effect does not count as harmless.
@@ -49,7 +47,7 @@ fn strictness(judged: &TableVerdict) -> u8 {
     match judged {
         TableVerdict::Allow => 0,
         TableVerdict::Ask(_) => 1,
-        TableVerdict::Deny(_) => 2,
+        TableVerdict::Deny(..) => 2,
     }
 }
 
@@ -57,10 +55,10 @@ fn of_mode(mode: Mode, effect: Effect, tool: &str) -> TableVerdict {
     let ask = |why: &str| TableVerdict::Ask(format!("{why} (`{tool}`, mode `{mode}`)"));
     match (mode, effect) {
         (_, Effect::Read) => TableVerdict::Allow,
-        (Mode::ReadOnly, _) => TableVerdict::Deny(format!(
-            "This profile may only read (mode `read_only`), and this call of `{tool}` would do more. Say what you would do, and let the \
-             user do it or change the mode in the settings."
-        )),
+        (Mode::ReadOnly, _) => TableVerdict::Deny(
+            Denial::OnlyReads,
+            format!("This profile may only read (mode `read_only`), and this call of `{tool}` would do more."),
+        ),
         (_, Effect::Grant) => TableVerdict::Ask("It asks for powers that nobody has approved yet.".to_owned()),
         (_, Effect::Confirm) => TableVerdict::Ask(format!("A person confirms each call of `{tool}` that does this.")),
         (_, Effect::Persist) => {

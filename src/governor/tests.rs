@@ -58,25 +58,41 @@ fn an_approval_allows_exactly_what_was_shown_and_once() {
 }
 
 #[test]
-fn a_call_that_was_decided_about_as_another_is_asked_about_again_even_if_it_is_allowed_unasked() {
+fn a_call_that_was_approved_as_another_is_asked_about_again_even_if_it_is_allowed_unasked() {
     let asked = proposal("execute_sql", json!({"query": "DROP TABLE a"}), Effect::Delete);
     let now = Proposal { effects: [Effect::Define].into(), ..asked.clone() };
     assert!(matches!(authorize(&policy(), &now, Evidence::default()), Verdict::Allow(_)));
-    for state in [ApprovalState::Approved, ApprovalState::Denied, ApprovalState::Expired] {
-        let Verdict::Ask(why) = authorize(&policy(), &now, with(&decision(&asked, state))) else { panic!("not asked: {state}") };
-        assert_eq!(why, CHANGED);
-        let about_this = authorize(&policy(), &now, with(&decision(&now, state)));
-        let allowed = matches!(&about_this, Verdict::Allow(permit) if permit.approval().is_none());
-        assert_eq!(allowed, state == ApprovalState::Approved, "a no holds, whatever the mode allows now: {about_this:?}");
-    }
+    let approved = decision(&asked, ApprovalState::Approved);
+    let Verdict::Ask(why) = authorize(&policy(), &now, with(&approved)) else { panic!("not asked") };
+    assert_eq!(why, CHANGED);
+    let about_this = authorize(&policy(), &now, with(&decision(&now, ApprovalState::Approved)));
+    assert!(matches!(&about_this, Verdict::Allow(permit) if permit.approval().is_none()), "{about_this:?}");
     let void = decision(&asked, ApprovalState::Void);
-    let used = Recorded { used: true, ..decision(&asked, ApprovalState::Approved) };
+    let used = Recorded { used: true, ..approved.clone() };
     for over in [void, used] {
         assert!(matches!(authorize(&policy(), &now, with(&over)), Verdict::Allow(_)), "{over:?}");
     }
     let reads = Proposal { effects: [Effect::Read].into(), ..asked.clone() };
-    let denied = decision(&asked, ApprovalState::Denied);
-    assert!(matches!(authorize(&policy(), &reads, with(&denied)), Verdict::Allow(_)), "looking needs nobody");
+    assert!(matches!(authorize(&policy(), &reads, with(&approved)), Verdict::Allow(_)), "looking needs nobody");
+}
+
+#[test]
+fn a_no_holds_for_the_call_whatever_it_would_do_by_now_and_whatever_else_allows_it() {
+    let asked = proposal("execute_sql", json!({"query": "DROP TABLE a"}), Effect::Persist);
+    let changed = Proposal { arguments: json!({"query": "DROP TABLE a", "version": 2}), ..asked.clone() };
+    let unasked = Proposal { effects: [Effect::Define].into(), ..asked.clone() };
+    let reads = Proposal { effects: [Effect::Read].into(), ..asked.clone() };
+    for (state, code) in [(ApprovalState::Denied, RefusalCode::Denied), (ApprovalState::Expired, RefusalCode::Expired)] {
+        let no = decision(&asked, state);
+        for (now, context) in [(&asked, Some(3)), (&changed, Some(3)), (&changed, None), (&unasked, None), (&reads, None)] {
+            let judged = authorize(&policy(), now, Evidence { context, ..with(&no) });
+            assert!(matches!(&judged, Verdict::Deny(refusal) if refusal.code == code), "{state}, {context:?}: {judged:?}");
+        }
+    }
+    let approved = decision(&asked, ApprovalState::Approved);
+    let by_context = Evidence { context: Some(3), ..with(&approved) };
+    let Verdict::Allow(permit) = authorize(&policy(), &changed, by_context) else { panic!("not allowed") };
+    assert_eq!((permit.context(), permit.approval()), (Some(3), None), "a yes to the call as it was takes no word away");
 }
 
 #[test]
@@ -88,5 +104,10 @@ fn a_refusal_and_an_expiry_are_told_to_the_model() {
     let Verdict::Deny(reason) = authorize(&policy(), &asked, with(&decision(&asked, ApprovalState::Expired))) else {
         panic!("not denied")
     };
-    assert!(reason.code == RefusalCode::Expired && reason.message.contains("counts as no"), "{reason:?}");
+    let late = "Nobody decided about this in time, which counts as no.";
+    assert_eq!((reason.code, reason.denial, &*reason.message), (RefusalCode::Expired, Some(Denial::TooLate), late));
+    let plain = Recorded { reason: None, ..denied };
+    let Verdict::Deny(reason) = authorize(&policy(), &asked, with(&plain)) else { panic!("not denied") };
+    let no = "The user refused this.";
+    assert_eq!((reason.code, reason.denial, &*reason.message), (RefusalCode::Denied, Some(Denial::PlainNo), no));
 }

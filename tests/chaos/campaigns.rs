@@ -1,9 +1,15 @@
-//! kill -9 while campaigns work: each effect is there once, and each task was done once. The
-//! recovery from one death is the victim of the next. Deaths over a touch of a page are in `pages`.
+//! kill -9 while campaigns work: each effect is there once, and each task was done once. Deaths
+//! over a touch of a page are in `pages`.
+//!
+//! In every second round a person approves each proposal, and the recovery from one death is the
+//! victim of the next. In the others an approval context allows the first proposal of each
+//! campaign, and nothing else is under way: so its effect and the end of its cycle are one
+//! statement each, and the death is that of this statement.
 
 use std::cell::RefCell;
 use std::os::unix::process::ExitStatusExt;
 
+use chrono::{DateTime, TimeDelta, Utc};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -17,6 +23,8 @@ pub const DEATHS: [&str; 8] =
     ["after-load", "after-step", "mid-ask", "mid-decision", "mid-approval", "mid-proposal", "after-done", "mid-cycle-end"];
 /// How often each place is tried for each of `CHAOS_POINTS`.
 const ROUNDS: u64 = 8;
+/// The end of the name of a campaign whose first proposal an approval context allows.
+const ALLOWED: &str = "-allowed";
 
 /// The tasks of a campaign.
 fn tasks() -> Value {
@@ -77,9 +85,22 @@ impl Person<'_> {
         let made = &shown["campaign"];
         assert_eq!(made["id"], id, "{shown}");
         if made["status"] == "initializing" {
+            if name.ends_with(ALLOWED) && shown["contexts"] == json!([]) {
+                self.allow(made).await?;
+            }
             let started = self.ask(Method::POST, &format!("/campaigns/{}/start", made["id"]), None).await?;
             assert_eq!(started["status"], "active", "{started}");
         }
+        Some(())
+    }
+
+    /// Lets one artifact of a campaign be kept without a question.
+    async fn allow(&self, made: &Value) -> Option<()> {
+        let at: DateTime<Utc> = serde_json::from_value(made["created_at"].clone()).expect("a time");
+        let until = (at + TimeDelta::hours(1)).to_rfc3339();
+        let word = json!({"kind": "persist", "type": "heuristic", "count": 1, "until": until});
+        let told = self.ask(Method::POST, &format!("/campaigns/{}/contexts", made["id"]), Some(word)).await?;
+        assert!(told["told"].is_string(), "{told}");
         Some(())
     }
 
@@ -139,12 +160,19 @@ impl Drop for Left {
 async fn death_at_every_point_of_a_cycle_loses_nothing_and_repeats_nothing() {
     let mut rig = Rig::on(elsewhere("campaigns").await).await;
     let rounds = number("CHAOS_POINTS", 1) * ROUNDS;
-    let mut orders = Vec::new();
+    let (mut orders, mut settled): (Vec<String>, usize) = (Vec::new(), 0);
     for round in 0..rounds {
+        let allowed = round % 2 == 1;
+        let end = if allowed { ALLOWED } else { "" };
         for (place, point) in DEATHS.iter().enumerate() {
+            if allowed && place > 0 {
+                settle(&mut rig, &orders[settled..]).await;
+                settled = orders.len();
+                rig.kill().await;
+            }
             let armed = format!("{point}:abort:1");
             assert!(rig.start(&[("LEVEL3_FAILPOINT", &armed)]).await, "{}", rig.process().log());
-            orders.push(format!("notes-{round:03}-{place}"));
+            orders.push(format!("notes-{round:03}-{place}{end}"));
             crate::support::in_time(&armed, Person(&rig).die(&orders[orders.len() - 1])).await;
             let (ended, log) = rig.wait_for_end().await;
             assert_eq!(ended.signal(), Some(libc::SIGKILL), "{armed}: {log}");
@@ -152,11 +180,8 @@ async fn death_at_every_point_of_a_cycle_loses_nothing_and_repeats_nothing() {
                 rig.check_replay().await;
             }
         }
-        assert!(rig.start(&[]).await, "{}", rig.process().log());
-        for name in &orders {
-            Person(&rig).order(name).await.expect("the server answers");
-        }
-        Person(&rig).finish().await;
+        settle(&mut rig, &orders[settled..]).await;
+        settled = orders.len();
         if round + 1 < rounds {
             rig.kill().await;
         }
@@ -170,6 +195,16 @@ async fn death_at_every_point_of_a_cycle_loses_nothing_and_repeats_nothing() {
         orders.len(),
     ));
     rig.stop().await;
+}
+
+/// A server that dies of nothing carries these orders to their end.
+async fn settle(rig: &mut Rig, orders: &[String]) {
+    assert!(rig.start(&[]).await, "{}", rig.process().log());
+    let person = Person(rig);
+    for name in orders {
+        person.order(name).await.expect("the server answers");
+    }
+    person.finish().await;
 }
 
 /// Counts the effects of each campaign.
@@ -193,6 +228,16 @@ async fn judge(rig: &Rig, orders: &[String]) {
         .await
         .unwrap();
         assert_eq!(kept, ["one@1", "two@1"], "{name}");
+        let (unasked, left): (i64, Option<i64>) = sqlx::query_as(
+            "SELECT (SELECT count(*) FROM artifacts WHERE campaign_id = $1 AND approval_id IS NULL),
+                    (SELECT sum(uses_left) FROM campaign_contexts WHERE campaign_id = $1)",
+        )
+        .bind(id)
+        .fetch_one(&mut behind)
+        .await
+        .unwrap();
+        let expected = if name.ends_with(ALLOWED) { (1, Some(0)) } else { (0, None) };
+        assert_eq!((unasked, left), expected, "a word is counted down with the one effect that it allowed: {name}");
         let done: Vec<i64> = sqlx::query_scalar(
             "SELECT count(*) FROM events JOIN campaigns c USING (conversation_id)
              WHERE c.id = $1 AND kind = 'campaign_task_changed' AND payload #>> '{task,status}' = 'done' GROUP BY payload #>> '{task,id}'",

@@ -13,19 +13,19 @@ use super::page::{BROWSER_TOOLS, is_browser_tool};
 use super::proposal::{
     AnalyzeLeads, CampaignProposal, ExecuteTool, GenerateMessage, PersistArtifact, ProposalKind, ProposeTask, RequestUserInput,
 };
-use super::script::{RUN_SCRIPT, ScriptLanguage, ScriptPlan, script_named};
+use super::script::{ScriptLanguage, ScriptPlan, script_named};
 use super::state::{CampaignState, MadeCall};
 use super::visit::PagePlan;
-use super::{Campaign, CampaignStatus, CampaignTask, CampaignTaskStatus, MOST_TASKS, ProvenEffect, Requirement};
-use crate::domain::{CallState, LeadId};
+use super::{Campaign, CampaignStatus, CampaignTask, CampaignTaskStatus, MOST_TASKS, ProvenEffect, Requirement, TaskMetadata};
+use crate::domain::{CallState, IMPORT_LEADS, LeadId, RUN_SCRIPT, SCORE_LEADS};
 
 /// After so many cycles in a row that brought nothing, a person is told what is missing.
 const STUCK: i32 = 3;
 
 /// The tools that `execute_tool` may name, with a line for the model.
 pub const TOOLS: &[(&str, &str)] = &[
-    ("score_leads", "{} scores all leads anew by the newest lead_scoring_config"),
-    ("import_leads", "{\"file\": KEY} imports the leads of a file artifact (CSV with full_name and profile_url)"),
+    (SCORE_LEADS, "{} scores all leads anew by the newest lead_scoring_config"),
+    (IMPORT_LEADS, "{\"file\": KEY} imports the leads of a file artifact (CSV with full_name and profile_url)"),
     (
         RUN_SCRIPT,
         "{\"script\": KEY, \"input\": JSON, \"files\": [KEY]} runs a js_script or python_script: the body of a JavaScript \
@@ -194,7 +194,7 @@ pub fn hindrance(state: &CampaignState, task: &CampaignTask, now: DateTime<Utc>)
     // No proposal brings about another task's end, or a time: no model is asked for what only they
     // leave open.
     let missing: Vec<_> = still_needed(state, task, now).collect();
-    let waits = !missing.is_empty() && missing.iter().all(|missing| missing.brought_by().is_none());
+    let waits = !missing.is_empty() && missing.iter().all(|missing| ProposalKind::bringing(missing).is_none());
     waits.then(|| format!("it is done when {}", missing.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ")))
 }
 
@@ -240,7 +240,7 @@ pub fn validate(state: &CampaignState, proposal: &CampaignProposal, beside: usiz
         CampaignProposal::CreateTask(new) => new_task(state, new),
         CampaignProposal::SelectNextTask(selected) => match state.task(selected.task) {
             Some(task) if task.status == CampaignTaskStatus::InProgress => {
-                let ways: Vec<_> = still_needed(state, task, now).filter_map(Requirement::brought_by).collect();
+                let ways: Vec<_> = still_needed(state, task, now).filter_map(ProposalKind::bringing).collect();
                 let propose = if ways.is_empty() { "what it needs".to_owned() } else { ways.join(", or ") };
                 Err(format!("task {} is in progress already; propose {propose}", selected.task))
             }
@@ -299,7 +299,7 @@ fn new_task(state: &CampaignState, new: &ProposeTask) -> Result<(), String> {
     if state.tasks.len() >= MOST_TASKS {
         return Err(format!("the campaign has {MOST_TASKS} tasks, which is the most"));
     }
-    let (preconditions, requires) = read_task(new)?;
+    let TaskMetadata { preconditions, requires, .. } = read_task(new)?;
     check_tasks(state, &preconditions, &requires)?;
     let known = state.tasks.iter().find(|task| task.description.trim() == new.description.trim());
     known.map_or(Ok(()), |known| Err(format!("task {} has this description already", known.id)))
@@ -313,7 +313,7 @@ pub fn leads_named(proposal: &CampaignProposal) -> Vec<(String, LeadId)> {
             leads.iter().map(|lead| ("leads".to_owned(), LeadId(*lead))).collect()
         }
         CampaignProposal::CreateTask(new) => {
-            read_task(new).map(|(preconditions, requires)| leads_in(&preconditions, &requires)).unwrap_or_default()
+            read_task(new).map(|task| leads_in(&task.preconditions, &task.requires)).unwrap_or_default()
         }
         _ => Vec::new(),
     }
@@ -336,19 +336,22 @@ pub fn bound(state: &CampaignState, proposal: &CampaignProposal) -> Option<Value
     Some(bound)
 }
 
-/// Preconditions and required effects.
-pub type Conditions = (Vec<Requirement>, Vec<Requirement>);
-
-/// The preconditions and the required effects of a proposed task.
+/// The preconditions, the required effects and the needs of a proposed task.
 ///
 /// # Errors
 /// A sentence with the place and what is expected.
-pub fn read_task(new: &ProposeTask) -> Result<Conditions, String> {
+pub fn read_task(new: &ProposeTask) -> Result<TaskMetadata, String> {
     check_description(&new.description)?;
     let all = |name: &str, wanted: &[super::requirement::FlatRequirement]| {
         wanted.iter().enumerate().map(|(n, one)| one.read(&format!("{name}[{n}]"))).collect::<Result<Vec<_>, _>>()
     };
-    Ok((all("preconditions", &new.preconditions)?, all("requires", &new.requires)?))
+    let needs = new.needs.iter().enumerate().map(|(n, need)| need.read(&format!("needs[{n}]")));
+    Ok(TaskMetadata {
+        preconditions: all("preconditions", &new.preconditions)?,
+        requires: all("requires", &new.requires)?,
+        needs: needs.collect::<Result<_, _>>()?,
+        ..TaskMetadata::default()
+    })
 }
 
 /// Checks the description of a task.
@@ -374,12 +377,15 @@ fn tool(state: &CampaignState, wanted: &ExecuteTool) -> Result<(), String> {
         None => Err(format!("arguments.{name}: expected the key of a {kind}")),
     };
     match tool.as_str() {
-        "score_leads" => {
+        SCORE_LEADS => {
             given(&[])?;
             let config = state.artifacts.iter().any(|artifact| artifact.kind == ArtifactType::LeadScoringConfig);
-            if config { Ok(()) } else { Err("there is no lead_scoring_config yet; propose one by persist_artifact".to_owned()) }
+            if config {
+                return Ok(());
+            }
+            Err(format!("there is no lead_scoring_config yet; propose one by {}", ProposalKind::PersistArtifact))
         }
-        "import_leads" => {
+        IMPORT_LEADS => {
             given(&["file"])?;
             key("file", ArtifactType::File)
         }

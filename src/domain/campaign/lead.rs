@@ -48,7 +48,7 @@ pub struct Lead {
     pub status: LeadStatus,
     /// The other facts.
     pub attributes: BTreeMap<String, String>,
-    /// The version of the config that scored it, and how.
+    /// The config that scored it, and how.
     pub scored: Option<ScoreBreakdown>,
     /// The number of the event that last changed it.
     #[serde(default)]
@@ -62,6 +62,9 @@ pub struct Lead {
 /// How a score came about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScoreBreakdown {
+    /// The key of the config; `None` in a score from before it was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
     /// The version of the config.
     pub version: i32,
     /// The rules that applied, by their places, with their points.

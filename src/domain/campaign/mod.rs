@@ -3,6 +3,7 @@
 //! [`judge`] all that is decided by it.
 
 pub mod artifact;
+pub mod audit;
 pub mod conditions;
 pub mod files;
 pub mod judge;

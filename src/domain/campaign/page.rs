@@ -105,6 +105,29 @@ pub struct PageTouch {
     pub tab: Option<String>,
 }
 
+impl PageTouch {
+    /// The request of its operation in the ledger.
+    pub fn request(&self) -> Value {
+        json!({ "tool": self.tool, "address": self.address, "node": self.node, "text": self.text })
+    }
+
+    /// A touch that was cut, by the request of its operation: nobody knows its end.
+    pub fn lost(request: &Value, told: &str) -> Self {
+        let text = |name: &str| request[name].as_str().map(str::to_owned);
+        Self {
+            tool: text("tool").unwrap_or_default(),
+            address: text("address").unwrap_or_default(),
+            node: serde_json::from_value(request["node"].clone()).ok(),
+            text: text("text"),
+            state: OperationState::Unknown,
+            told: told.to_owned(),
+            now_at: None,
+            left: true,
+            tab: None,
+        }
+    }
+}
+
 /// A required `page_read`, and the newest reading in which it held.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageShows {

@@ -8,10 +8,12 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::requirement::FlatRequirement;
+use super::artifact::ArtifactType;
+use super::page::{OPEN, READ};
+use super::requirement::{FlatNeed, FlatRequirement, Requirement};
 use super::sha256;
 use crate::domain::turn::text_enum;
-use crate::domain::{CallRequest, exact, undoubled};
+use crate::domain::{CallRequest, RUN_SCRIPT, exact, undoubled};
 
 text_enum! {
     /// The kind of a proposal, whose word is the name of its tool.
@@ -41,6 +43,21 @@ impl ProposalKind {
         static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| ProposalKind::ALL.iter().map(|kind| kind.as_str()).collect());
         &NAMES
     }
+
+    /// The proposal that brings a requirement about, in words for a model; `None` if none does.
+    pub fn bringing(wanted: &Requirement) -> Option<String> {
+        use Requirement as R;
+        Some(match wanted {
+            R::ArtifactExists { kind_of: ArtifactType::Message, key, .. } => format!("{} with key {key}", Self::GenerateMessage),
+            R::ArtifactExists { kind_of, key, .. } => format!("{} with type {kind_of} and key {key}", Self::PersistArtifact),
+            R::LeadsAtLeast { .. } | R::LeadStatus { .. } => format!("{} with leads and lead_status", Self::AnalyzeLeads),
+            R::ToolSucceeded { tool, .. } => format!("{} with tool {tool}", Self::ExecuteTool),
+            R::ScriptSucceeded { .. } => format!("{} with tool {RUN_SCRIPT}", Self::ExecuteTool),
+            R::PageRead { .. } => format!("{} with tool {OPEN}, then {READ}", Self::ExecuteTool),
+            R::UserAnswered { question } => format!("{} with question {question}", Self::RequestUserInput),
+            R::TaskDone { .. } | R::After { .. } => return None,
+        })
+    }
 }
 
 /// A new task, for a reason.
@@ -63,6 +80,10 @@ pub struct ProposeTask {
         description = "What has to hold for it to be done. The controller checks it; without it only a person can finish the task."
     )]
     pub requires: Vec<FlatRequirement>,
+    /// The artifacts that a model is shown for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(description = "The artifacts whose content is shown while the task is open.")]
+    pub needs: Vec<FlatNeed>,
 }
 
 /// The task to work on next.

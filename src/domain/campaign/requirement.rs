@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::artifact::{ArtifactType, check_key};
 use super::lead::LeadStatus;
@@ -157,20 +157,6 @@ impl Requirement {
             read => Ok(read),
         }
     }
-
-    /// The proposal that brings it about, in words for a model; `None` if none does.
-    pub fn brought_by(&self) -> Option<String> {
-        Some(match self {
-            Self::ArtifactExists { kind_of: ArtifactType::Message, key, .. } => format!("generate_message with key {key}"),
-            Self::ArtifactExists { kind_of, key, .. } => format!("persist_artifact with type {kind_of} and key {key}"),
-            Self::LeadsAtLeast { .. } | Self::LeadStatus { .. } => "analyze_leads with leads and lead_status".to_owned(),
-            Self::ToolSucceeded { tool, .. } => format!("execute_tool with tool {tool}"),
-            Self::ScriptSucceeded { .. } => "execute_tool with tool run_script".to_owned(),
-            Self::PageRead { .. } => "execute_tool with tool browser_open, then browser_read".to_owned(),
-            Self::UserAnswered { question } => format!("request_user_input with question {question}"),
-            Self::TaskDone { .. } | Self::After { .. } => return None,
-        })
-    }
 }
 
 impl fmt::Display for Requirement {
@@ -203,6 +189,40 @@ pub struct Need {
     /// Its key; `None`: all of the type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+}
+
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.key {
+            Some(key) => write!(f, "the {} {key}", self.kind),
+            None => write!(f, "all of the type {}", self.kind),
+        }
+    }
+}
+
+/// An artifact that a task needs, as a proposal writes it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(description = "An artifact whose content is shown while the task is open.")]
+pub struct FlatNeed {
+    #[serde(rename = "type")]
+    #[schemars(description = "The type of the artifact.")]
+    kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String", description = "Its key; without it all of the type are shown.")]
+    key: Option<String>,
+}
+
+impl FlatNeed {
+    /// The need that it means.
+    ///
+    /// # Errors
+    /// A sentence with the place and what is expected.
+    pub fn read(&self, at: &str) -> Result<Need, String> {
+        let kind = self.kind.parse::<ArtifactType>().map_err(|why| format!("{at}.type: {why}"))?;
+        self.key.as_deref().map_or(Ok(()), check_key).map_err(|why| format!("{at}.key: {why}"))?;
+        Ok(Need { kind, key: self.key.clone() })
+    }
 }
 
 /// A requirement as a proposal writes it: one flat form for all kinds, since small models stumble
@@ -243,6 +263,9 @@ pub struct FlatRequirement {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", description = "For tool_succeeded.")]
     tool: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Map<String, Value>", description = "For tool_succeeded: arguments that the tool was given, an object.")]
+    arguments: Option<Map<String, Value>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String", description = "For script_succeeded: the key of the script.")]
     artifact: Option<String>,

@@ -33,6 +33,15 @@ pub struct ScoringConfig {
     pub max: Option<i64>,
 }
 
+/// The name of a config's version.
+#[derive(Clone, Copy, Debug)]
+pub struct ConfigVersion<'a> {
+    /// Its key.
+    pub key: &'a str,
+    /// Its version.
+    pub version: i32,
+}
+
 /// A rule of a config.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -83,8 +92,8 @@ impl ScoringConfig {
         Ok(config)
     }
 
-    /// The score of a lead by this config in its version, and how it came about.
-    pub fn score(&self, version: i32, lead: &Lead) -> (i64, ScoreBreakdown) {
+    /// The score of a lead by this config, whose name is this, and how it came about.
+    pub fn score(&self, named: ConfigVersion<'_>, lead: &Lead) -> (i64, ScoreBreakdown) {
         let value = |attribute: &str| match attribute {
             "full_name" => Some(&lead.full_name),
             "profile_url" => Some(&lead.profile_url),
@@ -101,16 +110,16 @@ impl ScoringConfig {
         let points: Vec<_> = given.map(|(rule, ScoringRule { weight, .. })| RulePoints { rule, weight: *weight }).collect();
         let sum = points.iter().fold(self.base, |sum, given| sum.saturating_add(given.weight));
         let score = sum.max(self.min.unwrap_or(i64::MIN)).min(self.max.unwrap_or(i64::MAX));
-        (score, ScoreBreakdown { version, points, sum })
+        (score, ScoreBreakdown { key: Some(named.key.to_owned()), version: named.version, points, sum })
     }
 
-    /// The changes that this config in its version makes in the ranking of a campaign's leads, in
-    /// lines for a person: counts, the best by the new score, and those that leave the best.
-    pub fn ranking(&self, version: i32, leads: &[Lead]) -> Vec<String> {
+    /// The changes that this config makes in the ranking of a campaign's leads, in lines for a
+    /// person: counts, the best by the new score, and those that leave the best.
+    pub fn ranking(&self, named: ConfigVersion<'_>, leads: &[Lead]) -> Vec<String> {
         if leads.is_empty() {
             return vec!["There are no leads yet that it would score.".to_owned()];
         }
-        let scored = leads.iter().map(|lead| RankedLead { lead, score: self.score(version, lead).0, old: 0, new: 0 });
+        let scored = leads.iter().map(|lead| RankedLead { lead, score: self.score(named, lead).0, old: 0, new: 0 });
         let mut all: Vec<_> = scored.collect();
         all.sort_by_key(|ranked| (Reverse(ranked.lead.weight_score), ranked.lead.id));
         for (rank, ranked) in (1..).zip(&mut all) {

@@ -7,12 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::artifact::ArtifactType;
-use super::proposal::ExecuteTool;
+use super::proposal::{ExecuteTool, ProposalKind};
 use super::state::{ArtifactHead, CampaignState};
 use crate::domain::{Grants, HttpGrant};
 
-/// The tool that runs a script.
-pub const RUN_SCRIPT: &str = "run_script";
 /// The most files of a run.
 const MOST_FILES: usize = 16;
 /// The most hosts of a run.
@@ -114,7 +112,8 @@ impl ScriptPlan {
         let found = script_named(state, key).and_then(|script| Some((script, ScriptLanguage::of(script.kind)?)));
         let Some((script, language)) = found else {
             return Err(format!(
-                "arguments.script: there is no js_script or python_script {key}; propose one by persist_artifact"
+                "arguments.script: there is no js_script or python_script {key}; propose one by {}",
+                ProposalKind::PersistArtifact
             ));
         };
         if script.content.len() > MOST_SOURCE {

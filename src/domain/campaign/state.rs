@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::artifact::{Artifact, ArtifactSource, ArtifactType, Environment};
+use super::audit::AuditLine;
 use super::page::Pages;
 use super::{ApprovalContext, Campaign, CampaignTask, CampaignTaskStatus, Lead, LeadStatus, Requirement, TaskMetadata, sha256};
 use crate::domain::{CallState, LeadId, StepId, ToolCallId};
@@ -100,6 +101,9 @@ pub struct CampaignState {
     pub contexts: Vec<ApprovalContext>,
     /// Its newest calls that have their outcome, the oldest first.
     pub calls: Vec<MadeCall>,
+    /// The newest lines of its audit, the oldest first. Requests alone show them, and a request is
+    /// always made of a state that was read: one that follows from it has its lines.
+    pub audit: Vec<AuditLine>,
     /// Its pages.
     pub pages: Pages,
     /// The fingerprint of the program's words that its last request had; `None` if they were not
@@ -124,6 +128,8 @@ pub struct CampaignRows {
     pub contexts: Vec<Value>,
     /// Those of `tool_calls`.
     pub calls: Vec<Value>,
+    /// The newest lines of the audit, the oldest first.
+    pub audit: Vec<AuditLine>,
     /// The pages, as its events tell of them.
     pub pages: Pages,
     /// The fingerprint of the program's words, as its events tell of them.
@@ -143,7 +149,7 @@ impl CampaignState {
     /// # Errors
     /// [`BrokenState`] if a row cannot be read, or an artifact was changed.
     pub fn of(rows: CampaignRows) -> Result<Self, BrokenState> {
-        let CampaignRows { campaign, tasks, leads, artifacts, contexts, calls, pages, words, sequence } = rows;
+        let CampaignRows { campaign, tasks, leads, artifacts, contexts, calls, audit, pages, words, sequence } = rows;
         let campaign: Campaign = read(campaign, "campaigns")?;
         let mut tasks: Vec<CampaignTask> = all(tasks, "campaign_tasks")?;
         tasks.sort_by_key(|task| task.id);
@@ -165,14 +171,14 @@ impl CampaignState {
         let mut contexts: Vec<ApprovalContext> = all(contexts, "campaign_contexts")?;
         contexts.sort_by_key(|context| context.id);
         let artifacts = heads.into_values().collect();
-        Ok(Self { campaign, tasks, leads, artifacts, contexts, calls, pages, words, sequence })
+        Ok(Self { campaign, tasks, leads, artifacts, contexts, calls, audit, pages, words, sequence })
     }
 
     /// A campaign of which nothing else can be read.
     pub fn alone(campaign: Campaign) -> Self {
         let (leads, pages) = (LeadsInBrief::default(), Pages::default());
-        let (tasks, artifacts, contexts, calls) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { campaign, tasks, leads, artifacts, contexts, calls, pages, words: None, sequence: 0 }
+        let (tasks, artifacts, contexts, calls, audit) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { campaign, tasks, leads, artifacts, contexts, calls, audit, pages, words: None, sequence: 0 }
     }
 
     /// A task of the campaign.

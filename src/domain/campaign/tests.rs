@@ -5,15 +5,17 @@ use serde_json::{Value, json};
 use super::artifact::{Artifact, check_content, check_key};
 use super::judge::{NextCycle, Presence, eligible, next, validate, verify};
 use super::lead::read_csv;
-use super::scoring::ScoringConfig;
+use super::scoring::{ConfigVersion, ScoringConfig};
 use super::snapshot::snapshot;
 use super::state::{CampaignRows, LeadsInBrief, named_leads};
 use super::words::tool_lines;
 use super::*;
 use crate::domain::{CampaignId, LeadId, Machine};
 
+mod proposed;
 mod reasons;
 mod scripts;
+mod snapshots;
 
 fn now() -> DateTime<Utc> {
     "2026-11-26T08:00:00Z".parse().unwrap()
@@ -323,7 +325,7 @@ fn campaign_snapshot_fences_all_that_comes_from_a_page() {
 fn campaign_cycles_of_programs_without_a_layout_are_made_again_in_the_first() {
     let newest = words::ProgramWords::of("[]".to_owned());
     let mut written = json!(newest);
-    assert_eq!(written["layout"], 3);
+    assert_eq!(written["layout"], 4);
     written.as_object_mut().unwrap().remove("layout");
     let older: words::ProgramWords = serde_json::from_value(written.clone()).unwrap();
     assert_eq!((older.layout, json!(older)), (1, written), "its fingerprint stays");
@@ -444,17 +446,17 @@ fn lead(id: i64) -> Lead {
 fn campaign_scores_are_the_same_in_every_order() {
     let config = r#"{"base": 1, "rules": [{"attribute": "title", "contains": "cto", "weight": 10},
         {"attribute": "size", "at_least": 50, "weight": -4}], "min": 0, "max": 10}"#;
-    let config = ScoringConfig::read(config).unwrap();
+    let (config, named) = (ScoringConfig::read(config).unwrap(), ConfigVersion { key: "scores", version: 3 });
     let score = |id: i64| {
-        let scored = config.score(3, &lead(id));
+        let scored = config.score(named, &lead(id));
         (id, serde_json::to_string(&(scored.0, &scored.1)).unwrap())
     };
     let mut one: Vec<_> = (0..10_000).map(score).collect();
     let two: Vec<_> = (0..10_000).rev().map(score).collect();
     one.reverse();
     assert_eq!(one, two);
-    let (score, breakdown) = config.score(3, &lead(0));
-    assert_eq!((score, breakdown.sum, breakdown.version), (10, 11, 3));
+    let (score, breakdown) = config.score(named, &lead(0));
+    assert_eq!((score, breakdown.sum, breakdown.key.as_deref(), breakdown.version), (10, 11, Some("scores"), 3));
     for (bad, fault) in [
         (r#"{"rules": [{"attribute": "a", "weight": 1}]}"#, "content.rules[0]: has 0 tests"),
         (r#"{"rules": [], "min": 2, "max": 1}"#, "content.min: is larger"),

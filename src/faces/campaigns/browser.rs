@@ -1,6 +1,6 @@
 //! Pages: a proposal about one is carried out in the person's browser, once, while somebody is
 //! there. A touch stands in the ledger before it is felt, and its end is one transaction with the
-//! outcome; a touch whose end nobody knows is never repeated.
+//! outcome; a touch whose end nobody knows is never repeated. All of it begins with an event.
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -102,7 +102,7 @@ impl ReadPage {
     async fn touch(&self, doing: Doing<'_>) -> Result<Executed, StoreError> {
         let kit = doing.kit();
         let begun = self.plan.touch(&self.tool);
-        let request = json!({ "tool": self.tool, "address": begun.address, "node": begun.node, "text": begun.text });
+        let request = begun.request();
         let operation = NewOperation {
             permit: doing.permit,
             ordinal: 1,
@@ -118,7 +118,7 @@ impl ReadPage {
                     return Ok(nobody());
                 }
                 hit(Point::BeforeIntent)?;
-                kit.store.intend_operation(doing.lease, &operation, kit.clock.now()).await?;
+                kit.store.begin_touch(doing.lease, &operation, &doing.proposal.tool, kit.clock.now()).await?;
                 hit(Point::AfterIntent)?;
                 let touched = self.browser.touch(doing.permit, self.tab_of(), &self.plan).await;
                 hit(Point::AfterSend)?;
@@ -127,7 +127,7 @@ impl ReadPage {
             // A program before this one died over it, and the ledger may say so already.
             Earlier::Intended | Earlier::Different | Earlier::Done(_) => (PageTouch { told: UNKNOWN.to_owned(), ..begun }, false),
         };
-        self.end(doing, &operation, touch, fresh).await
+        Ok(self.end(doing, &operation, touch, fresh).await?.begun())
     }
 
     /// Records the end of a touch: ledger, event, outcome and the task's change are one
@@ -215,14 +215,19 @@ impl Act for ReadPage {
 
     fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
         async move {
-            if !self.plan.touches() && self.presence.is_away(doing.kit()) {
+            if self.plan.touches() {
+                return self.touch(doing).await;
+            }
+            let kit = doing.kit();
+            if self.presence.is_away(kit) {
                 return Ok(nobody());
             }
-            match &self.plan {
-                PagePlan::Read => self.read(doing).await,
-                PagePlan::Screenshot { key } => self.picture(doing, key).await,
-                _ => self.touch(doing).await,
-            }
+            kit.store.begin_deed(doing.lease, doing.permit, &doing.proposal.tool, None, kit.clock.now()).await?;
+            let executed = match &self.plan {
+                PagePlan::Screenshot { key } => self.picture(doing, key).await?,
+                _ => self.read(doing).await?,
+            };
+            Ok(executed.begun())
         }
         .boxed()
     }

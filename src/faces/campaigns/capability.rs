@@ -16,7 +16,9 @@ use crate::domain::campaign::judge::{capabilities_of, is_own_tool};
 use crate::domain::campaign::proposal::ExecuteTool;
 use crate::domain::campaign::words::{ProgramWords, tool_lines};
 use crate::domain::campaign::{CampaignProposal, CampaignState, CampaignTask, CampaignTaskStatus, Requirement};
-use crate::domain::{CampaignTaskId, CapabilityVersion, Effect, Outcome, Refusal, ToolSpec, shortened, without_middle};
+use crate::domain::{
+    CallAccount, CampaignTaskId, CapabilityVersion, Effect, Outcome, Refusal, ToolSpec, shortened, without_middle,
+};
 use crate::store::{DoneOutside, StoreError};
 use crate::tools::{Act, CallCard, Doing, Executed, Kit, Prepared, Preparing, ToolError, call_capability, offer};
 
@@ -151,7 +153,10 @@ impl Act for ReadCapability {
             if presence.is_away(kit) {
                 return not_run(doing, !live.grants.in_words().is_empty()).await;
             }
+            kit.store.begin_deed(doing.lease, doing.permit, &doing.proposal.tool, None, kit.clock.now()).await?;
             let outcome = call_capability(doing, &live, &arguments).await?;
+            let account = CallAccount { begun: true, ..outcome.account };
+            let outcome = Outcome { account, ..outcome };
             let (name, version, size) = (&live.name, live.version, outcome.result.len());
             if !outcome.ok {
                 let why = without_middle(reason(&outcome.result), MOST_RESULT);

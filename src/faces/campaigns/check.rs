@@ -1,16 +1,16 @@
-//! The check before a campaign starts: secrets, model, and what its tasks need. Its events and
-//! artifacts were checked before.
+//! The check before a campaign starts: tables, secrets, model, and what its tasks need. Its events
+//! and artifacts were checked before.
 
 use std::collections::BTreeMap;
 
 use serde_json::json;
 
 use super::Campaigns;
-use crate::domain::CampaignId;
 use crate::domain::campaign::artifact::Environment;
 use crate::domain::campaign::page::{PageHost, PageHosts, is_browser_tool};
-use crate::domain::campaign::script::{RUN_SCRIPT, ScriptLanguage, script_named};
+use crate::domain::campaign::script::{ScriptLanguage, script_named};
 use crate::domain::campaign::{ArtifactType, CAMPAIGN_PROFILE, CampaignState, CampaignTaskStatus, Requirement};
+use crate::domain::{CampaignId, RUN_SCRIPT};
 use crate::model::{Entry, Request};
 use crate::store::CampaignError;
 use crate::telemetry::chain;
@@ -20,6 +20,13 @@ const ENVIRONMENT: &str = "environment";
 
 /// All that is missing, each with what to do. None: it may start.
 pub(super) async fn faults(campaigns: &Campaigns, id: CampaignId) -> Result<Vec<String>, CampaignError> {
+    if let Some(version) = campaigns.store().foreign_migration().await? {
+        // The rest would be read from tables of which nothing is known.
+        return Ok(vec![format!(
+            "the tables of the database are not those of this program: they differ in the migration {version}; let one version of level3 \
+             use the database, and start the server anew"
+        )]);
+    }
     let state = campaigns.store().campaign_state(id).await?;
     let mut faults = Vec::new();
     if state.tasks.is_empty() {

@@ -24,6 +24,8 @@ const NOBODY: &str = "not run: nobody is there";
 /// The same if the server went away in the middle of a run that may reach hosts.
 const CUT_OFF: &str = "not run to its end: the server was interrupted, so a run before this one may have been cut off, and nobody is there; what \
                        it sent stands in the audit";
+/// The end of a run that was cut, as it is recorded then.
+const CUT: &str = "the run was cut off before its end, and nothing is known of its result";
 /// The limits, as a person is shown them.
 const LIMITS: &str = "It has 30 s, 256 MiB of memory and 64 KiB of output, and 16 MiB for files of its own, which end with it. It reaches no secrets, no \
                       database and no tools.";
@@ -172,6 +174,8 @@ impl Act for ReadScript {
             if self.presence.is_away(kit) {
                 return not_run(doing, !self.plan.hosts.is_empty()).await;
             }
+            let cut = self.ran(doing, ScriptEnd { result: Err(CUT.to_owned()), logs: Vec::new() });
+            kit.store.begin_deed(doing.lease, doing.permit, &doing.proposal.tool, Some(cut), kit.clock.now()).await?;
             let reach = ScriptReach::new(doing, self.plan.hosts.clone());
             let script = ScriptText { language: self.plan.language, source: &self.plan.source };
             let slot = slot.reaching(self.plan.hosts.clone(), reach.reach());
@@ -182,7 +186,9 @@ impl Act for ReadScript {
             let why = if ran.ok {
                 let mut unit = kit.store.begin(kit.clock.now()).await?;
                 match unit.carry_out_proposal(doing.permit, doing.lease, &self.proposal, Some(DoneOutside::Script(&ran))).await? {
-                    Ok(told) => return Ok(Executed::Within(unit, Outcome { account, ..Outcome::ok(told + &uncertain) })),
+                    Ok(told) => {
+                        return Ok(Executed::Within(unit, Outcome { account, ..Outcome::ok(told + &uncertain) }).begun());
+                    }
                     Err(why) => why,
                 }
             } else {
@@ -192,7 +198,7 @@ impl Act for ReadScript {
             let failed = ScriptRan { ok: false, output: why.clone(), ..ran };
             unit.record_failed_script(doing.permit, doing.lease, &failed).await?;
             let told = format!("The script {} failed: {why}{uncertain}", failed.script.key);
-            Ok(Executed::Within(unit, Outcome { account, ..Outcome::failed(told) }))
+            Ok(Executed::Within(unit, Outcome { account, ..Outcome::failed(told) }).begun())
         }
         .boxed()
     }

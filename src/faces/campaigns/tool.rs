@@ -15,11 +15,13 @@ use crate::browser::Browser;
 use crate::domain::campaign::judge::{bound, capabilities_of, leads_named, read_task, validate};
 use crate::domain::campaign::page::{PageHosts, READ, SCREENSHOT, is_browser_tool};
 use crate::domain::campaign::proposal::{AnalyzeLeads, ExecuteTool, GenerateMessage, PersistArtifact, RequestUserInput};
-use crate::domain::campaign::scoring::ScoringConfig;
-use crate::domain::campaign::script::{RUN_SCRIPT, ScriptPlan, asks_for_hosts};
+use crate::domain::campaign::scoring::{ConfigVersion, ScoringConfig};
+use crate::domain::campaign::script::{ScriptPlan, asks_for_hosts};
 use crate::domain::campaign::visit::PagePlan;
-use crate::domain::campaign::{ArtifactType, CampaignProposal, CampaignState, ContextKind, ProposalKind, Requirement};
-use crate::domain::{CampaignId, Effect, Outcome, Refusal, RefusalCode, ToolSpec};
+use crate::domain::campaign::{
+    ArtifactType, CampaignProposal, CampaignState, ContextKind, ProposalKind, Requirement, TaskMetadata,
+};
+use crate::domain::{CampaignId, Effect, Outcome, RUN_SCRIPT, Refusal, RefusalCode, SCORE_LEADS, ToolSpec};
 use crate::store::{CampaignError, HandedCycle, HeldCycle, PlannedDeed, StoreError};
 use crate::tools::{Act, CallCard, Doing, Executed, Kit, Prepared, Preparing, Tool, ToolError};
 
@@ -48,6 +50,7 @@ struct ReadProposal {
 /// A scoring config that would rank the leads anew.
 struct NewRanking {
     campaign: CampaignId,
+    key: String,
     version: i32,
     config: ScoringConfig,
 }
@@ -58,15 +61,15 @@ impl NewRanking {
         let CampaignProposal::PersistArtifact(PersistArtifact { kind, key, content, .. }) = proposal else { return None };
         let kind = kind.parse::<ArtifactType>().ok().filter(|kind| *kind == ArtifactType::LeadScoringConfig)?;
         let version = state.artifact(kind, key).map_or(1, |kept| kept.version + 1);
-        Some(Self { campaign: state.campaign.id, version, config: ScoringConfig::read(content).ok()? })
+        Some(Self { campaign: state.campaign.id, key: key.clone(), version, config: ScoringConfig::read(content).ok()? })
     }
 
     /// The ranking as a person is shown it, by the leads as they are now.
     async fn shown(&self, kit: &Kit) -> Result<Vec<String>, StoreError> {
         let leads = kit.store.leads_of(self.campaign, i64::MAX).await?;
-        let (config, version) = (self.config.clone(), self.version);
+        let (config, key, version) = (self.config.clone(), self.key.clone(), self.version);
         // Thousands of leads by hundreds of rules would hold up the other turns.
-        let lines = tokio::task::spawn_blocking(move || config.ranking(version, &leads)).await;
+        let lines = tokio::task::spawn_blocking(move || config.ranking(ConfigVersion { key: &key, version }, &leads)).await;
         lines.map_err(|_| StoreError::broken(std::io::Error::other("the ranking was cut off")))
     }
 }
@@ -168,7 +171,7 @@ fn effect(proposal: &CampaignProposal) -> (Effect, Option<ContextKind>, Option<A
         },
         P::ExecuteTool(tool) => match tool.tool.as_str() {
             // The config that it applies was approved.
-            "score_leads" => (Effect::Write, None, None),
+            SCORE_LEADS => (Effect::Write, None, None),
             // Hosts are granted for one run, which a person has seen.
             RUN_SCRIPT if asks_for_hosts(&tool.arguments) => (Effect::Script, None, None),
             RUN_SCRIPT => (Effect::Script, Some(ContextKind::Script), None),
@@ -192,7 +195,7 @@ fn card(state: &CampaignState, proposal: &CampaignProposal) -> Vec<String> {
     what.extend(match proposal {
         P::CreateTask(task) => {
             let mut what = vec![format!("Makes the task: {}", task.description), format!("Because: {}", task.why)];
-            let (preconditions, requires) = read_task(task).unwrap_or_default();
+            let TaskMetadata { preconditions, requires, needs, .. } = read_task(task).unwrap_or_default();
             let all = |of: Vec<Requirement>| of.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and when ");
             if !preconditions.is_empty() {
                 what.push(format!("It begins when {}.", all(preconditions)));
@@ -201,6 +204,10 @@ fn card(state: &CampaignState, proposal: &CampaignProposal) -> Vec<String> {
                 true => "It has no required effects: you alone can finish it.".to_owned(),
                 false => format!("It counts as done when {}.", all(requires)),
             });
+            if !needs.is_empty() {
+                let needs: Vec<_> = needs.iter().map(ToString::to_string).collect();
+                what.push(format!("While it is open, the model is shown {}.", needs.join(" and ")));
+            }
             what
         }
         P::SelectNextTask(selected) => vec![format!("Takes up task {}.", selected.task)],

@@ -119,11 +119,11 @@ impl CampaignWorker {
             return Ok(Some(worked));
         }
         let now = self.0.clock().now();
-        if let Some((held, state)) = executor.store.carried_out(lease)
-            && let Judged::Came(came) = judged(&held.calls)
+        if let Some(cycle) = executor.store.carried_out(lease)
+            && let Judged::Came(came) = judged(&cycle.held.calls)
         {
-            let presence = self.0.presence(held.campaign);
-            if executor.store.end_known_cycle(lease, (held, state), came, presence, now).await? {
+            let presence = self.0.presence(cycle.held.campaign);
+            if executor.store.end_known_cycle(lease, cycle, came, presence, now).await? {
                 return Ok(Some(Worked::Ended));
             }
         }

@@ -63,4 +63,7 @@ fn no_words_for_a_model_reach_a_person() {
     assert!(said(WRITE_CAPABILITY, &much, Some("allow")).contains("too many tests"));
     assert_eq!(said("nope", &Outcome::failed("{\"error\": 1}"), Some("allow")), "`nope` did not succeed.");
     assert_eq!(said("nope", &Outcome::failed("Not run."), None), "The turn ended before this was done.");
+    let account = CallAccount { cut: true, ..CallAccount::default() };
+    let cut = Outcome { account, ..Outcome::failed("Cut off in the middle.") };
+    assert_eq!(said("nope", &cut, Some("ask")), "The turn ended before this was done.");
 }

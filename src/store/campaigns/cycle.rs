@@ -9,7 +9,9 @@ use super::CampaignError;
 use super::loading::HeldCycle;
 use crate::domain::campaign::judge::{NextCycle, Presence, next};
 use crate::domain::campaign::{Campaign, CampaignInput, CampaignState, CampaignStatus, Carried, MOST_CARRIED, ProposalKind};
-use crate::domain::{CampaignId, ConversationId, Machine, Origin, StepId, TurnId, TurnInput, TurnState, shortened};
+use crate::domain::{
+    ApprovalInput, ApprovalState, CampaignId, ConversationId, Machine, Origin, StepId, TurnId, TurnInput, TurnState, shortened,
+};
 use crate::facts::{CycleAsked, CycleEnded, CycleWords, Event, ProposalRefused};
 use crate::failpoint::{self, Point};
 use crate::store::queue::turns::TurnEnd;
@@ -22,11 +24,19 @@ pub(super) const INPUT: &str = "[controller] One cycle.";
 /// Why a campaign is paused after its one cycle.
 const AFTER_ONE: &str = "paused again: it did the one cycle that a person asked for";
 /// Why it is paused if the turn of that cycle ended in another way.
-const CUT_OFF: &str =
+pub(super) const CUT_OFF: &str =
     "paused again: the one cycle that a person asked for was cut off before its end, and is not begun anew by itself";
 
 /// The most bytes of the words about a proposal that brought nothing.
 const MOST_FAULT: usize = 600;
+
+/// A transaction, and the cycle that it holds.
+struct CycleInUnit {
+    /// The transaction.
+    unit: Unit,
+    /// The cycle.
+    held: HeldCycle,
+}
 
 /// The result of a cycle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,10 +77,11 @@ impl Store {
     pub async fn approved_in_cycle(&self, lease: &Lease) -> Result<Option<Value>, StoreError> {
         let approved = sqlx::query_scalar::<_, Value>(
             "SELECT shown -> 'arguments' FROM approvals a JOIN tool_calls k USING (tool_call_id)
-             WHERE a.turn_id = $1 AND a.state = 'approved' AND a.used_at IS NULL AND k.ended_at IS NULL
+             WHERE a.turn_id = $1 AND a.state = ANY($2) AND a.used_at IS NULL AND k.ended_at IS NULL
              ORDER BY approval_id DESC LIMIT 1",
         );
-        Ok(approved.bind(lease.turn.0).fetch_optional(&self.pool).await?)
+        let approved = approved.bind(lease.turn.0).bind(ApprovalState::before(ApprovalInput::Use));
+        Ok(approved.fetch_optional(&self.pool).await?)
     }
 
     /// Records the fingerprints of a request that is about to be made, and before them the
@@ -135,10 +146,10 @@ impl Store {
     ) -> Result<(), StoreError> {
         let now = unit.now;
         // The end of the turn may have actions that one statement does not take.
-        if !self.try_to_end((unit, held), lease, &came, presence, false).await? {
+        if !self.try_to_end(CycleInUnit { unit, held }, lease, &came, presence, false).await? {
             let mut unit = self.begin(now).await?;
             let held = unit.look_at_cycle(lease).await?;
-            self.try_to_end((unit, held), lease, &came, presence, true).await?;
+            self.try_to_end(CycleInUnit { unit, held }, lease, &came, presence, true).await?;
         }
         Ok(())
     }
@@ -147,7 +158,7 @@ impl Store {
     /// nothing was done.
     async fn try_to_end(
         &self,
-        (mut unit, held): (Unit, HeldCycle),
+        CycleInUnit { mut unit, held }: CycleInUnit,
         lease: &Lease,
         came: &CycleCame,
         presence: Presence,
@@ -233,9 +244,10 @@ impl Store {
                 false
             }
             NextCycle::Cycle if !waits => {
-                let changed = state.campaign.waits_for.is_some() || state.campaign.next_at.is_some();
-                if changed {
-                    let campaign = Campaign { waits_for: None, next_at: None, ..state.campaign };
+                let Campaign { waits_for, next_at, bad_answers, .. } = &state.campaign;
+                // A cycle that a person stopped may have left bad answers.
+                if waits_for.is_some() || next_at.is_some() || *bad_answers > 0 {
+                    let campaign = Campaign { waits_for: None, next_at: None, bad_answers: 0, ..state.campaign };
                     unit.record_campaign(campaign, None, "goes on").await?;
                 }
                 unit.queue_turn(conversation, Origin::Cycle, None, INPUT).await?;
@@ -447,7 +459,8 @@ impl Unit {
         Ok(campaign)
     }
 
-    async fn write_cycle_end(
+    /// Records the end of a cycle, and completes a campaign whose tasks are all done.
+    pub(super) async fn write_cycle_end(
         &mut self,
         lease: &Lease,
         state: CampaignState,

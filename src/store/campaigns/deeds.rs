@@ -6,17 +6,18 @@ use serde_json::Value;
 
 use super::CampaignError;
 use super::applied::after;
-use super::loading::HeldCycle;
-use super::writing::NewArtifact;
+use super::loading::{CycleWithState, HeldCycle};
+use super::writing::{ArtifactNumber, NewArtifact};
 use crate::domain::campaign::judge::{bound, read_task, validate};
 use crate::domain::campaign::proposal::{
     AnalyzeLeads, ExecuteTool, GenerateMessage, PersistArtifact, ProposeTask, RequestUserInput,
 };
+use crate::domain::campaign::scoring::ConfigVersion;
 use crate::domain::campaign::{
     ApprovalContext, ArtifactSource, ArtifactType, Asked, CampaignProposal, CampaignState, CampaignTask, CampaignTaskStatus,
     Lead, TaskMetadata,
 };
-use crate::domain::{ApprovalId, CampaignTaskId, StepId, shortened};
+use crate::domain::{ApprovalId, CampaignTaskId, IMPORT_LEADS, SCORE_LEADS, StepId, shortened};
 use crate::facts::{ArtifactKept, CampaignTaskChanged, ContextChanged, Event, PageRead, PageTouched, ScriptRan};
 use crate::failpoint::{self, Point};
 use crate::governor::Permit;
@@ -109,7 +110,8 @@ impl Attribution<'_> {
         let version = state.artifact(kind, key).map_or(1, |kept| kept.version + 1);
         let (step, approval) = (self.step, self.approval);
         let new = NewArtifact { kind, key, content, source: ArtifactSource::Agent, step, approval };
-        let artifact = new.kept(state.campaign.id, (number, version), self.scrubber, self.now);
+        let number = ArtifactNumber { id: number, version };
+        let artifact = new.kept(state.campaign.id, number, self.scrubber, self.now);
         (Some(ArtifactKept { artifact, image: None }.into()), version)
     }
 
@@ -170,7 +172,7 @@ impl Unit {
     ) -> Result<CampaignDeed, StoreError> {
         let held = self.hold_cycle(lease, None, false).await?;
         let state = self.read_campaign(held.campaign).await?;
-        let carried = self.carry_out_in(permit, lease, proposal, (held, state), done).await?;
+        let carried = self.carry_out_in(permit, lease, proposal, CycleWithState { held, state }, done).await?;
         Ok(carried.map(|(told, _)| told))
     }
 
@@ -193,7 +195,7 @@ impl Unit {
         if permit.approval().is_some() && bound(&state, proposal) != shown {
             return Ok(None);
         }
-        self.carry_out_in(permit, lease, proposal, (held, state), None).await.map(Some)
+        self.carry_out_in(permit, lease, proposal, CycleWithState { held, state }, None).await.map(Some)
     }
 
     async fn carry_out_in(
@@ -201,7 +203,7 @@ impl Unit {
         permit: &Permit,
         lease: &Lease,
         proposal: &CampaignProposal,
-        (held, mut state): (HeldCycle, CampaignState),
+        CycleWithState { held, mut state }: CycleWithState,
         done: Option<DoneOutside<'_>>,
     ) -> Result<CarriedOut, StoreError> {
         if let Err(why) = validate(&state, proposal, held.proposals, self.now) {
@@ -322,16 +324,16 @@ impl Unit {
             if let Event::ArtifactKept(ArtifactKept { artifact, .. }) = &fact
                 && artifact.artifact_type == ArtifactType::LeadScoringConfig
             {
-                self.score_leads(campaign, artifact.version, &artifact.content).await?;
+                let named = ConfigVersion { key: &artifact.artifact_key, version: artifact.version };
+                self.score_leads(campaign, named, &artifact.content).await?;
             }
         }
         Ok(told + &moved)
     }
 
     async fn make_task(&mut self, state: &CampaignState, new: &ProposeTask) -> Result<String, CampaignError> {
-        let (preconditions, requires) = read_task(new).map_err(CampaignError::Wrong)?;
-        let source = Some(ArtifactSource::Agent);
-        let metadata = TaskMetadata { preconditions, requires, why: Some(new.why.clone()), source, ..TaskMetadata::default() };
+        let (why, source) = (Some(new.why.clone()), Some(ArtifactSource::Agent));
+        let metadata = TaskMetadata { why, source, ..read_task(new).map_err(CampaignError::Wrong)? };
         let task = CampaignTask {
             id: CampaignTaskId(self.number_of("campaign_tasks").await?),
             campaign_id: state.campaign.id,
@@ -355,15 +357,16 @@ impl Unit {
         run: &ExecuteTool,
     ) -> Result<String, CampaignError> {
         match run.tool.as_str() {
-            "score_leads" => {
+            SCORE_LEADS => {
                 let config = state.artifacts.iter().filter(|artifact| artifact.kind == ArtifactType::LeadScoringConfig);
                 let Some(config) = config.max_by_key(|artifact| artifact.sequence) else {
                     return Err(CampaignError::Wrong("there is no lead_scoring_config".to_owned()));
                 };
-                let scored = self.score_leads(&state.campaign, config.version, &config.content).await?;
+                let named = ConfigVersion { key: &config.key, version: config.version };
+                let scored = self.score_leads(&state.campaign, named, &config.content).await?;
                 Ok(format!("{scored} leads have another score than before."))
             }
-            "import_leads" => {
+            IMPORT_LEADS => {
                 let key = run.arguments.get("file").and_then(Value::as_str).unwrap_or_default();
                 self.import_file(permit.call(), state, key).await
             }

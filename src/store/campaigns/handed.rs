@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::loading::HeldCycle;
+use super::loading::{CycleWithState, HeldCycle};
 use crate::domain::TurnId;
 use crate::domain::campaign::CampaignState;
 use crate::store::{Lease, Store, StoredStep, Unit};
@@ -95,11 +95,11 @@ impl Store {
 
     /// Takes the cycle that was handed on if it can be judged without a look at the database: its
     /// proposal was carried out, and all about it is known.
-    pub fn carried_out(&self, lease: &Lease) -> Option<(HeldCycle, CampaignState)> {
+    pub fn carried_out(&self, lease: &Lease) -> Option<CycleWithState> {
         let mut cycles = self.handed.lock();
         let (_, handed) = cycles.get_mut(&lease.turn).filter(|(fence, _)| *fence == lease.fence)?;
         let HandedCycle { state, held } = handed.take_if(|handed| handed.is_done())?;
-        Some((held?, state))
+        Some(CycleWithState { held: held?, state })
     }
 }
 

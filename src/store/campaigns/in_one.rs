@@ -10,7 +10,7 @@ use sqlx::query_as;
 use super::applied::after;
 use super::cycle::{CycleCame, CycleEnding, INPUT};
 use super::deeds::{Attribution, begun_task, is_plain, used_context};
-use super::loading::HeldCycle;
+use super::loading::{CycleWithState, HeldCycle};
 use super::writing::{rows_of, settled};
 use crate::domain::campaign::judge::{Presence, validate};
 use crate::domain::campaign::{CampaignProposal, CampaignState};
@@ -115,7 +115,7 @@ impl Store {
     pub async fn end_known_cycle(
         &self,
         lease: &Lease,
-        (held, mut state): (HeldCycle, CampaignState),
+        CycleWithState { held, mut state }: CycleWithState,
         came: CycleCame,
         presence: Presence,
         now: DateTime<Utc>,

@@ -1,6 +1,6 @@
 //! Reads the state of a campaign: from its tables in one moment, or from its events alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
@@ -9,11 +9,12 @@ use sqlx::types::Json;
 use sqlx::{query, query_as, query_scalar};
 
 use super::CampaignError;
+use super::audited::audit_of;
 use super::pages::pages_of;
 use super::rows::{Of, rows, rows_with};
 use crate::domain::campaign::state::{CampaignRows, LeadsInBrief, MadeCall, named_leads};
 use crate::domain::campaign::{CampaignState, Lead};
-use crate::domain::{CallState, CampaignId, ConversationId, Machine, StepId, TurnInput, TurnState};
+use crate::domain::{CallState, CampaignId, ConversationId, Machine, OperationState, StepId, ToolCallId, TurnInput, TurnState};
 use crate::facts::{Event, EventRecord};
 use crate::store::{Lease, OpenCall, Standing, Store, StoreError, StoredStep, Unit, Wanted, value};
 
@@ -81,12 +82,22 @@ impl<'a> CampaignFold<'a> {
         let records = &self.records[..self.read];
         let sequence = records.last().map_or(0, |record| record.sequence);
         let pages = pages_of(records, &tasks);
+        let audit = audit_of(records, &self.unknown_calls());
         let words = records.iter().rev().find_map(|record| match &record.event {
             Event::CycleWords(told) => Some(told.sha256.clone()),
             _ => None,
         });
-        CampaignState::of(CampaignRows { campaign, tasks, leads, artifacts, contexts, calls, pages, words, sequence })
+        CampaignState::of(CampaignRows { campaign, tasks, leads, artifacts, contexts, calls, audit, pages, words, sequence })
             .map_err(CampaignError::broken(id))
+    }
+
+    /// The calls with an operation of which nobody knows whether it happened.
+    fn unknown_calls(&self) -> BTreeSet<ToolCallId> {
+        let operations = self.tables.get("operations").into_iter().flat_map(BTreeMap::values);
+        let unknown = operations
+            .filter(|row| row.get("state").and_then(Value::as_str) == Some(OperationState::Unknown.as_str()))
+            .filter_map(|row| row.get("tool_call_id").and_then(Value::as_i64));
+        unknown.map(ToolCallId).collect()
     }
 }
 
@@ -227,7 +238,14 @@ impl Unit {
     /// # Errors
     /// [`StoreError::LostLease`] if this lease does not hold the turn.
     pub async fn look_at_cycle(&mut self, lease: &Lease) -> Result<HeldCycle, StoreError> {
-        self.hold_cycle(lease, None, true).await
+        let held = self.hold_cycle(lease, None, true).await?;
+        // A deed that had begun before a crash may have been refused after it.
+        let failed = held.calls.iter().any(|call| call.made.state == CallState::Failed);
+        let lost = match lease.fence > 1 && failed {
+            true => self.record_lost_deeds(lease.conversation, lease.turn).await?,
+            false => None,
+        };
+        Ok(HeldCycle { sequence: lost.unwrap_or(held.sequence), ..held })
     }
 
     /// Holds the turn of a cycle, then its campaign, then its conversation, until the transaction
@@ -314,6 +332,15 @@ pub struct HeldCycle {
     pub(super) sequence: i64,
     /// The number that was drawn.
     pub(super) number: Option<i64>,
+}
+
+/// A cycle that is held, and the state by which it is judged.
+#[derive(Clone, Debug)]
+pub struct CycleWithState {
+    /// The cycle.
+    pub held: HeldCycle,
+    /// The state of its campaign.
+    pub state: CampaignState,
 }
 
 impl HeldCycle {

@@ -2,8 +2,10 @@
 //! makes them. The order of locks is the same everywhere: a turn, the campaign, the conversation.
 
 mod applied;
+mod audited;
 mod broken;
 mod copying;
+mod cut;
 mod cycle;
 mod deeds;
 mod exporting;
@@ -28,10 +30,10 @@ pub use exporting::WholeCampaign;
 pub(super) use handed::HandedOn;
 pub use handed::{CycleInHand, HandedCycle};
 pub use in_one::PlannedDeed;
-pub use loading::{CampaignFold, HeldCycle, LastCall, ReadState};
+pub use loading::{CampaignFold, CycleWithState, HeldCycle, LastCall, ReadState};
 pub use orders::{CampaignOrder, NewCampaign, NewCampaignTask};
 pub use presences::Presences;
-pub use reading::{CampaignLog, LogLineOfCampaign};
+pub use reading::CampaignLog;
 
 /// The reason why something about a campaign is not done.
 #[derive(Debug, thiserror::Error)]

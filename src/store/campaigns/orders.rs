@@ -11,6 +11,7 @@ use crate::domain::campaign::artifact::{check_content, check_key};
 use crate::domain::campaign::conditions::{number_tasks, waits_for_good};
 use crate::domain::campaign::judge::{check_description, is_met};
 use crate::domain::campaign::lead::{ImportedLead, read_csv};
+use crate::domain::campaign::scoring::ConfigVersion;
 use crate::domain::campaign::script::BoundArtifact;
 use crate::domain::campaign::{
     ApprovalContext, ArtifactSource, ArtifactType, CAMPAIGN_PROFILE, Campaign, CampaignInput, CampaignState, CampaignStatus,
@@ -451,7 +452,8 @@ impl Unit {
         self.record_leads(campaign.conversation_id, &kept, "imported").await?;
         let config = state.artifacts.iter().filter(|artifact| artifact.kind == ArtifactType::LeadScoringConfig);
         if let Some(config) = config.max_by_key(|artifact| artifact.sequence).filter(|_| !kept.is_empty()) {
-            self.score_leads(campaign, config.version, &config.content).await?;
+            let named = ConfigVersion { key: &config.key, version: config.version };
+            self.score_leads(campaign, named, &config.content).await?;
         }
         Ok((new, changed))
     }

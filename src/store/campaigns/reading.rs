@@ -10,6 +10,7 @@ use super::CampaignError;
 use crate::domain::CampaignId;
 use crate::domain::campaign::{Artifact, ArtifactType, Campaign, Lead};
 use crate::store::{Store, StoreError, value};
+use crate::wire::api::CampaignLogLine;
 
 /// One of the two logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,19 +19,6 @@ pub enum CampaignLog {
     Events,
     /// Every call, script, file, interaction and refused answer.
     Audit,
-}
-
-/// A line of a log.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct LogLineOfCampaign {
-    /// Its name within the log.
-    pub id: String,
-    /// The time.
-    pub timestamp: DateTime<Utc>,
-    /// The kind of thing.
-    pub kind: String,
-    /// The rest.
-    pub payload: Value,
 }
 
 impl Store {
@@ -106,7 +94,7 @@ impl Store {
         log: CampaignLog,
         kind: Option<&str>,
         limit: i64,
-    ) -> Result<Vec<LogLineOfCampaign>, StoreError> {
+    ) -> Result<Vec<CampaignLogLine>, StoreError> {
         let statement = match log {
             CampaignLog::Events => {
                 "SELECT * FROM (SELECT id::text, timestamp, entity_type, change_payload FROM event_log
@@ -119,7 +107,7 @@ impl Store {
         };
         let rows = query_as::<_, (String, DateTime<Utc>, String, Value)>(statement).bind(id.0).bind(kind).bind(limit);
         let rows = rows.fetch_all(&self.pool).await?.into_iter();
-        Ok(rows.map(|(id, timestamp, kind, payload)| LogLineOfCampaign { id, timestamp, kind, payload }).collect())
+        Ok(rows.map(|(id, timestamp, kind, payload)| CampaignLogLine { id, timestamp, kind, payload }).collect())
     }
 
     /// The kinds of lines that a log has, by the alphabet: also those too old to stand among its

@@ -9,6 +9,7 @@ use serde_json::Value;
 use sqlx::types::Json;
 use sqlx::{PgExecutor, query_as};
 
+use crate::domain::campaign::audit::{AuditLine, MOST_AUDIT};
 use crate::domain::campaign::page::{PageReading, PageShows, PageTouch, Pages};
 use crate::domain::campaign::state::{CampaignRows, LeadsInBrief, MOST_CALLS_READ, MOST_LEADS_SHOWN};
 use crate::domain::campaign::{Lead, LeadStatus};
@@ -16,8 +17,10 @@ use crate::domain::{CampaignId, ConversationId};
 use crate::store::queue::standing::StandingRow;
 
 /// $1 and $2: the campaign, or its conversation; $3: the most leads; $4: the most calls; $5: a
-/// question for the place of a turn, or NULL. The calls of a conversation are as old as its turns,
-/// which have an index.
+/// question for the place of a turn, or NULL; $6: the most lines of the audit. The calls of a
+/// conversation are as old as its turns, which have an index. The lines of the audit are those that
+/// `audited` makes of events; which artifacts are files is seen in their table without their
+/// content.
 const STATE: &str = r#"
 WITH c AS MATERIALIZED (SELECT * FROM campaigns WHERE id = coalesce($1, (SELECT id FROM campaigns WHERE conversation_id = $2))),
      wanted AS MATERIALIZED (
@@ -37,6 +40,23 @@ SELECT json_build_object(
         SELECT k.tool_call_id, k.step_id, k.name, k.arguments, k.state, k.refusal, k.ended_at
         FROM turns t JOIN tool_calls k USING (turn_id) WHERE t.conversation_id = c.conversation_id AND k.ended_at IS NOT NULL
         ORDER BY t.turn_id DESC, k.tool_call_id DESC LIMIT $4) k),
+    'audit', (SELECT coalesce(json_agg(l.line ORDER BY l.sequence), '[]') FROM (
+        (SELECT e.sequence, jsonb_build_object('kind', e.kind) || CASE e.kind
+             WHEN 'tool_call_ended' THEN jsonb_build_object('call', e.payload -> 'call', 'unknown', EXISTS (
+                 SELECT FROM operations o WHERE o.tool_call_id = (e.payload ->> 'call')::bigint AND o.state = 'unknown'))
+             WHEN 'proposal_refused' THEN jsonb_build_object('why', e.payload -> 'why')
+             WHEN 'script_ran' THEN jsonb_build_object(
+                 'script', e.payload -> 'script', 'files', e.payload -> 'files', 'ok', e.payload -> 'ok')
+             WHEN 'page_read' THEN jsonb_build_object('address', e.payload #> '{page,address}')
+             ELSE jsonb_build_object('touch', e.payload -> 'touch') END AS line
+         FROM events e WHERE e.conversation_id = c.conversation_id
+             AND e.kind IN ('tool_call_ended', 'proposal_refused', 'script_ran', 'page_read', 'page_touched')
+         ORDER BY e.sequence DESC LIMIT $6)
+        UNION ALL
+        (SELECT a.sequence, jsonb_build_object('kind', 'artifact_kept', 'source', a.source,
+             'file', jsonb_build_object('type', a.artifact_type, 'key', a.artifact_key, 'version', a.version))
+         FROM artifacts a WHERE a.campaign_id = c.id AND a.artifact_type = 'file' ORDER BY a.sequence DESC LIMIT $6)
+        ORDER BY sequence DESC LIMIT $6) l),
     'counted', (SELECT coalesce(json_agg(json_build_array(status, leads, newest)), '[]') FROM (
         SELECT status, count(*) AS leads, max(sequence) AS newest FROM leads WHERE campaign_id = c.id GROUP BY status) s),
     'leads_sha256', (SELECT encode(sha256(convert_to(coalesce(string_agg(
@@ -79,6 +99,7 @@ struct Read {
     artifacts: Vec<Value>,
     contexts: Vec<Value>,
     calls: Vec<Value>,
+    audit: Vec<AuditLine>,
     counted: Vec<(LeadStatus, i64, i64)>,
     leads_sha256: String,
     best: Vec<Lead>,
@@ -106,7 +127,7 @@ pub(super) async fn rows_with(
     };
     let most = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
     let read = query_as::<_, (Json<Read>, Option<Json<StandingRow>>)>(STATE).bind(campaign).bind(conversation);
-    let read = read.bind(most(MOST_LEADS_SHOWN)).bind(most(MOST_CALLS_READ)).bind(asked);
+    let read = read.bind(most(MOST_LEADS_SHOWN)).bind(most(MOST_CALLS_READ)).bind(asked).bind(most(MOST_AUDIT));
     let read = read.fetch_optional(database).await?;
     Ok(read.map(|(Json(read), standing)| (read.rows(), standing.map(|Json(standing)| standing))))
 }
@@ -126,6 +147,7 @@ impl Read {
             artifacts: self.artifacts,
             contexts: self.contexts,
             calls: self.calls,
+            audit: self.audit,
             pages: Pages { touch: self.touch, reading: self.reading, shows: shows.collect() },
             words: self.words,
             sequence: self.sequence,

@@ -8,7 +8,7 @@ use sqlx::{query_as, query_scalar};
 
 use super::CampaignError;
 use crate::domain::campaign::judge::{unmet, verify};
-use crate::domain::campaign::scoring::ScoringConfig;
+use crate::domain::campaign::scoring::{ConfigVersion, ScoringConfig};
 use crate::domain::campaign::{
     ApprovalContext, Artifact, ArtifactSource, ArtifactType, Campaign, CampaignAction, CampaignInput, CampaignState,
     CampaignTask, CampaignTaskStatus, Lead, sha256,
@@ -37,12 +37,21 @@ pub(super) struct NewArtifact<'a> {
     pub(super) approval: Option<ApprovalId>,
 }
 
+/// The place of a version among the artifacts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ArtifactNumber {
+    /// The number of its row.
+    pub(super) id: i64,
+    /// The version, counted from 1.
+    pub(super) version: i32,
+}
+
 impl NewArtifact<'_> {
-    /// The artifact as it is kept at a time, under this number and version.
+    /// The artifact as it is kept at a time, under this number.
     pub(super) fn kept(
         &self,
         campaign: CampaignId,
-        (id, version): (i64, i32),
+        ArtifactNumber { id, version }: ArtifactNumber,
         scrubber: &Scrubber,
         now: DateTime<Utc>,
     ) -> Artifact {
@@ -121,8 +130,9 @@ impl Unit {
             match action {
                 CampaignAction::StopTurns => self.stop_open_turns(state.campaign.conversation_id).await?,
                 CampaignAction::VoidContexts => {
-                    for context in state.contexts.iter().filter(|context| !context.void) {
-                        let context = ApprovalContext { void: true, ..context.clone() };
+                    // The stop of a turn may have counted one down just now.
+                    for context in self.live_contexts(state.campaign.id).await? {
+                        let context = ApprovalContext { void: true, ..context };
                         self.record(state.campaign.conversation_id, &[ContextChanged { context }.into()]).await?;
                     }
                 }
@@ -133,6 +143,16 @@ impl Unit {
         let campaign = Campaign { status, reason, waits_for: None, next_at: None, cycles_left, ..state.campaign.clone() };
         let what = format!("{input}: {} → {status}", state.campaign.status);
         Ok(self.record_campaign(campaign, Some(input), what).await?)
+    }
+
+    /// The approval contexts of a campaign that are not void. One that cannot be read allows
+    /// nothing.
+    async fn live_contexts(&mut self, id: CampaignId) -> Result<Vec<ApprovalContext>, StoreError> {
+        let live = query_scalar::<_, Value>(
+            "SELECT to_jsonb(x) FROM campaign_contexts x WHERE campaign_id = $1 AND NOT void ORDER BY id",
+        );
+        let live = live.bind(id.0).fetch_all(&mut *self.tx).await?;
+        Ok(live.into_iter().filter_map(|row| serde_json::from_value(row).ok()).collect())
     }
 
     /// Records a task as it is now. Gives it with the number of its event.
@@ -178,27 +198,34 @@ impl Unit {
                  WHERE campaign_id = $1 AND artifact_type = $2 AND artifact_key = $3)",
         );
         let numbered = numbered.bind(campaign.id.0).bind(new.kind.as_str()).bind(new.key);
-        let numbered = numbered.fetch_one(&mut *self.tx).await?;
-        let artifact = new.kept(campaign.id, numbered, &self.scrubber, self.now);
+        let (id, version) = numbered.fetch_one(&mut *self.tx).await?;
+        let artifact = new.kept(campaign.id, ArtifactNumber { id, version }, &self.scrubber, self.now);
         self.record(campaign.conversation_id, &[ArtifactKept { artifact: artifact.clone(), image }.into()]).await?;
         if artifact.artifact_type == ArtifactType::LeadScoringConfig {
-            self.score_leads(campaign, artifact.version, &artifact.content).await?;
+            let named = ConfigVersion { key: &artifact.artifact_key, version: artifact.version };
+            self.score_leads(campaign, named, &artifact.content).await?;
         }
         Ok(artifact)
     }
 
-    /// Scores all leads by a config; records those whose score changes.
-    pub(super) async fn score_leads(&mut self, campaign: &Campaign, version: i32, config: &str) -> Result<usize, CampaignError> {
+    /// Scores all leads by a config, whose name is this; records those whose score changes.
+    pub(super) async fn score_leads(
+        &mut self,
+        campaign: &Campaign,
+        named: ConfigVersion<'_>,
+        config: &str,
+    ) -> Result<usize, CampaignError> {
         let config = ScoringConfig::read(config).map_err(CampaignError::Wrong)?;
         let leads = self.all_leads(campaign.id).await?;
         let now = self.now;
         let scored = leads.into_iter().filter_map(|lead| {
-            let (score, breakdown) = config.score(version, &lead);
+            let (score, breakdown) = config.score(named, &lead);
             let changed = lead.weight_score != score || lead.scored.as_ref() != Some(&breakdown);
             changed.then_some(Lead { weight_score: score, scored: Some(breakdown), updated_at: now, ..lead })
         });
         let scored: Vec<_> = scored.collect();
-        self.record_leads(campaign.conversation_id, &scored, &format!("scored by version {version} of the config")).await?;
+        let what = format!("scored by version {} of the config {}", named.version, named.key);
+        self.record_leads(campaign.conversation_id, &scored, &what).await?;
         Ok(scored.len())
     }
 

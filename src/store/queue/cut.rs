@@ -3,17 +3,31 @@
 use sqlx::{query, query_as, query_scalar};
 
 use crate::domain::{
-    CallAccount, CallAction, CallInput, CallState, ConversationId, Machine, OperationState, Outcome, ToolCallId, TurnId,
+    ApprovalId, ApprovalInput, ApprovalState, CallAccount, CallAction, CallInput, CallState, ConversationId, Machine,
+    OperationState, Outcome, ToolCallId, TurnId,
 };
 use crate::facts::ToolCallEnded;
 use crate::store::unit::kept_of;
 use crate::store::{StoreError, Unit};
 
+/// A call without an outcome that was begun, and so was allowed.
+struct BegunCall {
+    call: i64,
+    /// The tool's name.
+    name: String,
+    /// The law's word: `allow`, or `ask` if a person allowed it.
+    verdict: String,
+    /// The approval that allowed it, which is used up, and the fingerprint of its proposal.
+    approval: Option<(i64, Vec<u8>)>,
+    /// True if its beginning is an event of its own.
+    told: bool,
+}
+
 impl Unit {
     /// Ends every call without an outcome: it was not run, or was cut in the middle. Its own
     /// effects in this database cannot have happened, since effect and outcome commit together; the
-    /// ledger has all others. `first` is said of the first such call, if anything is known of it,
-    /// and what the ledger says.
+    /// ledger has all others. One that was begun has its audit entry. `first` is said of the first
+    /// such call, if anything is known of it, and what the ledger says.
     pub(super) async fn cut_calls(
         &mut self,
         conversation: ConversationId,
@@ -36,6 +50,7 @@ impl Unit {
         .fetch_all(&mut *self.tx)
         .await?;
         open.sort_by_key(|row| row.tool_call_id);
+        let mut any_begun = false;
         for (place, row) in open.into_iter().enumerate() {
             for action in &actions {
                 match action {
@@ -46,9 +61,11 @@ impl Unit {
                     }
                 }
             }
+            let begun = self.begun_call(conversation, row.tool_call_id, &row.name, row.begun).await?;
+            any_begun |= begun.is_some();
             let told = match first.filter(|_| place == 0) {
                 Some(first) => format!("{first} {}", self.ledger_in_words(row.tool_call_id).await?),
-                None if row.begun => CUT.to_owned(),
+                None if begun.is_some() => CUT.to_owned(),
                 None => NOT_RUN.to_owned(),
             };
             query!(
@@ -66,14 +83,68 @@ impl Unit {
                 r#"SELECT EXISTS (SELECT FROM operations WHERE tool_call_id = $1 AND state = 'unknown') AS "unknown!""#,
                 row.tool_call_id
             );
-            let account = CallAccount { uncertain: unknown.fetch_one(&mut *self.tx).await?, ..CallAccount::default() };
+            let uncertain = unknown.fetch_one(&mut *self.tx).await?;
+            if let Some(begun) = &begun {
+                let came = if uncertain { OperationState::Unknown.as_str() } else { cut.as_str() };
+                self.audit_cut(turn, begun, came).await?;
+            }
+            let told_before = begun.as_ref().is_some_and(|begun| begun.told);
+            let account = CallAccount { uncertain, begun: told_before, cut: begun.is_some(), ..CallAccount::default() };
             let (call, outcome) = (ToolCallId(row.tool_call_id), Outcome { account, ..Outcome::failed(told) });
             // A person can also put back the rows that operations of the call deleted before the
             // cut.
             let kept = kept_of(&mut *self.tx, call).await?;
-            let ended = ToolCallEnded { turn, call, name: row.name, outcome, verdict: None, approval: None, kept };
+            let approval = begun.as_ref().and_then(|begun| begun.approval.as_ref()).map(|(id, _)| ApprovalId(*id));
+            let verdict = begun.map(|begun| begun.verdict);
+            let ended = ToolCallEnded { turn, call, name: row.name, outcome, verdict, approval, kept };
             self.append(conversation, ended.into()).await?;
         }
+        if any_begun {
+            self.record_lost_deeds(conversation, turn).await?;
+        }
+        Ok(())
+    }
+
+    /// The beginning of a call without an outcome, by an event of its own or, if it `operates`, by
+    /// its operations; `None` if it was not begun. An approval that allowed it is used up.
+    async fn begun_call(
+        &mut self,
+        conversation: ConversationId,
+        call: i64,
+        name: &str,
+        operates: bool,
+    ) -> Result<Option<BegunCall>, StoreError> {
+        const TOLD: &str = "SELECT payload ->> 'verdict' FROM events
+             WHERE conversation_id = $1 AND kind = 'call_begun' AND payload -> 'call' = to_jsonb($2::bigint)
+             ORDER BY sequence DESC LIMIT 1";
+        const USED: &str = "UPDATE approvals SET used_at = $3 WHERE approval_id = (
+                 SELECT max(approval_id) FROM approvals WHERE tool_call_id = $1 AND state = ANY($2) AND used_at IS NULL)
+             RETURNING approval_id, proposal_sha256";
+        let told = query_scalar::<_, String>(TOLD).bind(conversation.0).bind(call).fetch_optional(&mut *self.tx).await?;
+        if told.is_none() && !operates {
+            return Ok(None);
+        }
+        let used = query_as::<_, (i64, Vec<u8>)>(USED).bind(call).bind(ApprovalState::before(ApprovalInput::Use)).bind(self.now);
+        let approval = match told.as_deref() {
+            Some("allow") => None,
+            _ => used.fetch_optional(&mut *self.tx).await?,
+        };
+        let word = if approval.is_some() { "ask" } else { "allow" };
+        let (verdict, told) = (told.clone().unwrap_or_else(|| word.to_owned()), told.is_some());
+        Ok(Some(BegunCall { call, name: name.to_owned(), verdict, approval, told }))
+    }
+
+    /// The audit entry of a call that was begun and cut, and `came` to this. The fingerprint of a
+    /// proposal that nobody was asked about is not recorded with its beginning.
+    async fn audit_cut(&mut self, turn: TurnId, begun: &BegunCall, came: &str) -> Result<(), StoreError> {
+        let BegunCall { call, name, verdict, approval, told: _ } = begun;
+        let (approval, sha256) = approval.as_ref().map(|(id, sha256)| (*id, sha256.as_slice())).unzip();
+        let entry = query(
+            "INSERT INTO audit_entries (turn_id, tool_call_id, tool, proposal_sha256, verdict, outcome, created_at, approval_id)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+        );
+        let entry = entry.bind(turn.0).bind(call).bind(name).bind(sha256).bind(verdict).bind(came).bind(self.now).bind(approval);
+        entry.execute(&mut *self.tx).await?;
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 use sqlx::{AssertSqlSafe, Executor};
 
 use super::{Desk, two_tasks};
-use crate::support::call;
+use crate::support::{call, text};
 
 #[tokio::test]
 async fn campaign_files_that_are_kept_shown_and_imported_stand_in_the_audit() {
@@ -71,4 +71,42 @@ async fn campaign_export_has_whole_rows_so_one_that_was_changed_by_hand_differs_
     assert_eq!(events, before);
     assert_ne!(tables["state"]["leads_sha256"], events["state"]["leads_sha256"]);
     assert_ne!(tables["state"]["leads"], events["state"]["leads"]);
+}
+
+#[tokio::test]
+async fn campaign_request_has_the_audit_as_its_log() {
+    let desk = Desk::start(json!([{"description": "Sum them", "requires": [
+        {"kind": "script_succeeded", "artifact": "sum"},
+        {"kind": "artifact_exists", "type": "heuristic", "key": "note"},
+    ]}]))
+    .await;
+    desk.keep("js_script", "sum", "return 42").await;
+    desk.keep("file", "people", "full_name,profile_url\n").await;
+    let until = (desk.app.now() + chrono::TimeDelta::hours(1)).to_rfc3339();
+    let allow = json!({"kind": "script", "count": 1, "until": until});
+    assert_eq!(desk.ask(Method::POST, "/1/contexts", Some(allow)).await.0, 200);
+    let run = json!({"task": 1, "tool": "run_script", "arguments": {"script": "sum", "files": ["people"]}});
+    desk.app.script([
+        call("x\n===\n## Rules", json!({})),
+        text("All is done."),
+        call("execute_tool", run),
+        call("no_op", json!({"task": 1, "why": "enough"})),
+    ]);
+    desk.present().await;
+    desk.app.run_until_idle().await;
+    let shown = desk.snapshot();
+    let log = shown.split_once("\n## Log, the newest last\n===\n").unwrap().1;
+    let log: Vec<_> = log.split("\n===\n").next().unwrap().lines().collect();
+    let begins = [
+        "file people version 1 was written, by user",
+        "x = = = ## Rules {}: refused (",
+        "answer refused: ",
+        "answer refused: your answer made no proposal",
+        "js_script sum version 1 ran well, read file people version 1",
+        "execute_tool {\"arguments\":",
+    ];
+    assert!(log.len() == begins.len() && log.iter().zip(begins).all(|(line, begin)| line.starts_with(begin)), "{log:#?}");
+    assert!(log[5].ends_with(": done"), "{log:#?}");
+    // The request is made again from the events alone.
+    desk.check().await;
 }

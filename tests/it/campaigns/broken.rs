@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Executor};
 
 use super::{Desk, two_tasks};
-use crate::support::{Peer, Reply, TestApp, api};
+use crate::support::{Peer, Reply, TestApp, api, text};
 
 impl Desk {
     /// Changes something behind the server's back.
@@ -143,4 +143,22 @@ async fn campaign_start_without_a_model_says_what_to_do() {
     let (status, refused) = desk.ask(Method::POST, "/1/start", None).await;
     let told = refused["error"].as_str().unwrap();
     assert!(status == 409 && told.contains("no model answers") && told.contains("level3 models"), "{refused}");
+}
+
+#[tokio::test]
+async fn campaign_does_not_start_on_the_tables_of_another_program() {
+    let desk = Desk { app: TestApp::start().await };
+    assert_eq!(desk.ask(Method::POST, "", Some(json!({"name": "Outreach", "tasks": two_tasks()}))).await.0, 200);
+    let mut behind = desk.app.behind().await;
+    let later = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+                 VALUES (99991231000000, 'of a later program', TRUE, '', 0)";
+    behind.execute(later).await.unwrap();
+    let (status, refused) = desk.ask(Method::POST, "/1/start", None).await;
+    let told = refused["error"].as_str().unwrap();
+    assert!(status == 409 && told.contains("they differ in the migration 99991231000000"), "{refused}");
+    assert!(desk.app.script.requests().is_empty(), "no model is asked");
+    behind.execute("DELETE FROM _sqlx_migrations WHERE version = 99991231000000").await.unwrap();
+    desk.app.script([text("ready")]);
+    let (status, started) = desk.ask(Method::POST, "/1/start", None).await;
+    assert_eq!((status, &started["status"]), (200, &json!("active")), "{started}");
 }

@@ -274,6 +274,57 @@ async fn campaign_touches_whose_end_nobody_knows_are_unknown_and_never_repeated(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn campaign_touch_that_a_stop_or_the_end_of_the_time_cuts_is_unknown_and_asked_about() {
+    let Some(visit) = Visit::start(profile(), Chromium::port).await else { return };
+    let (desk, site) = (&visit.desk, &visit.site);
+    visit.allow(50).await;
+    visit.open("/ada").await;
+    site.holds_answers().await;
+    let left = desk.get("/1").await["contexts"][0]["uses_left"].as_i64().unwrap();
+    // A person stops the cycle while the site has the message and gives no answer.
+    desk.app.clock.advance(TimeDelta::seconds(301));
+    desk.app.script([does("browser_click", json!({"node": 2}))]);
+    desk.present().await;
+    site.asked_for("POST /send text=").await;
+    desk.stop().await;
+    let touch = visit.touch().await;
+    assert_eq!((&touch["state"], &touch["left"]), (&json!("unknown"), &json!(true)), "{touch}");
+    assert_eq!(touch["node"]["name"], "Send", "{touch}");
+    assert!(touch["told"].as_str().unwrap().contains("its cycle was cut off in the middle of it"), "{touch}");
+    assert_eq!(desk.get("/1").await["contexts"][0]["uses_left"], left - 1);
+    let call = desk.audit("execute_tool").await.pop().unwrap();
+    assert_eq!((&call["verdict"], &call["outcome"]), (&json!("allow"), &json!("unknown")), "{call}");
+    // The model is told, its old numbers are void, and the approval context holds for nothing.
+    desk.app.script([does("browser_click", json!({"node": 2})), does("browser_open", json!({"address": site.at("/ada")}))]);
+    desk.present().await;
+    let approval = desk.asked().await;
+    let refused = desk.get("/1/log?log=events&kind=proposal_refused").await.to_string();
+    assert!(refused.contains("the page was left since it was read, and its numbers are void"), "{refused}");
+    let shown = desk.snapshot();
+    assert!(shown.contains("browser_click was unknown: Nobody knows whether this happened"), "{shown}");
+    assert_eq!(site.count("POST /send text="), 1, "it is not sent again");
+
+    // A person lets it go on, and the time of a cycle is over in the middle of the next click.
+    desk.gives_each_cycle(3).await;
+    desk.app.script([does("browser_read", json!({})), does("browser_click", json!({"node": 2}))]);
+    desk.decide(&approval, "approve").await;
+    let twice = async {
+        while site.count("POST /send text=") < 2 {
+            tokio::task::yield_now().await;
+        }
+    };
+    crate::support::in_time("the second message", twice).await;
+    desk.app.advance(3);
+    desk.app.run_until_idle().await;
+    assert_eq!(visit.touch().await["state"], "unknown");
+    let came = desk.came().await;
+    assert!(came.contains("Nobody knows whether this happened: operation 1 (browser)"), "{came}");
+    let unknown = "SELECT count(*) FROM operations WHERE kind = 'browser' AND state = 'unknown'";
+    assert_eq!((desk.app.count(unknown).await, site.count("POST /send text=")), (2, 2));
+    desk.check().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn campaign_pictures_are_kept_and_numbers_of_a_left_page_are_void() {
     let Some(visit) = Visit::start(profile(), Chromium::port).await else { return };
     let desk = &visit.desk;

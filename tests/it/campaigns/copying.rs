@@ -126,6 +126,26 @@ async fn campaign_copy_takes_a_precondition_that_was_met_by_the_original_for_met
     desk.check().await;
 }
 
+#[tokio::test]
+async fn campaign_copy_keeps_a_persons_answers_to_open_tasks_and_asks_nobody_again() {
+    let hello = json!({"kind": "artifact_exists", "type": "message", "key": "hello"});
+    let answered = json!({"kind": "user_answered", "question": "tone"});
+    let desk = Desk::start(json!([{"description": "Draft", "requires": [answered, hello]}])).await;
+    desk.app.script([call("request_user_input", json!({"task": 1, "question": "tone", "text": "Formal?"}))]);
+    post(&desk, "/1/present", json!({})).await;
+    desk.app.run_until_idle().await;
+    desk.app.script([call("no_op", json!({"task": 1, "why": "enough"}))]);
+    post(&desk, "/1/answer", json!({"task": 1, "question": "tone", "answer": "Formal"})).await;
+    desk.app.run_until_idle().await;
+    post(&desk, "/1/copy", json!({})).await;
+    let copy = desk.get("/2").await;
+    let task = &copy["tasks"][0];
+    assert_eq!(task["metadata"]["questions"][0]["answer"], "Formal", "{copy}");
+    let unproven = task["unproven"].as_array().unwrap();
+    assert!(unproven.len() == 1 && unproven[0].as_str().unwrap().contains("hello"), "the answer counts: {copy}");
+    desk.check().await;
+}
+
 /// An image of its own for each number.
 fn image(number: u8) -> Value {
     let mut bytes = STANDARD.decode(PNG).unwrap();

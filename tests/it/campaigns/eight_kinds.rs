@@ -184,7 +184,8 @@ async fn campaign_proposals_of_all_eight_kinds_are_carried_out_and_do_what_they_
         assert_eq!(evidence[0]["calls"].as_array().map(Vec::len), Some(1), "the call is the evidence: {evidence}");
     }
     let leads = desk.get("/1/leads").await;
-    assert_eq!(leads["leads"][0]["scored"], json!({"version": 1, "points": [{"rule": 0, "weight": 7}], "sum": 7}), "{leads}");
+    let scored = json!({"key": "scores", "version": 1, "points": [{"rule": 0, "weight": 7}], "sum": 7});
+    assert_eq!(leads["leads"][0]["scored"], scored, "{leads}");
     let versions = desk.get("/1/artifacts/analysis/fit").await;
     let said: Vec<_> = each(&versions["versions"]).map(|version| version["content"].as_str().unwrap()).collect();
     assert_eq!(said, ["Ada may fit.", "Ada fits."]);

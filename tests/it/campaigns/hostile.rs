@@ -8,15 +8,19 @@
 //! any two steps. In the others a person forgets chats in good order, and deletes all that is left
 //! before each decision, after it, and over each death. The deleted rows are put aside, and come
 //! back when all campaigns have ended: so the check of the end compares all tables.
+//!
+//! In every second campaign an approval context allows the message, whose effect then is one
+//! statement with the end of its call.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Mutex;
 
+use chrono::TimeDelta;
 use level3::domain::CallRequest;
 use level3::model::{Entry, ModelErrorKind, Request};
 use reqwest::Method;
 use serde_json::{Value, json};
-use sqlx::{PgConnection, query, query_scalar, raw_sql};
+use sqlx::{PgConnection, query, query_as, query_scalar, raw_sql};
 
 use super::{Desk, note, two_tasks};
 use crate::support::proposer::eligible;
@@ -60,6 +64,11 @@ fn three_tasks() -> Value {
         {"description": DRAFT, "requires": [{"kind": "artifact_exists", "type": "message", "key": "hello"}]},
         {"description": ASK, "requires": [{"kind": "user_answered", "question": "tone"}]},
     ])
+}
+
+/// True if an approval context allows the message of a campaign.
+fn has_word(id: i64) -> bool {
+    id % 2 == 0
 }
 
 /// The step that an honest model proposes for a task.
@@ -243,8 +252,9 @@ impl Wave<'_> {
         panic!("these have not ended: {:?}, {}", self.open, self.order(self.open[0], Method::GET, "", None).await);
     }
 
-    /// Counts the effects of a campaign, by nothing that the controller uses for it.
-    async fn count(&mut self, id: i64) {
+    /// Counts the effects of a campaign, by nothing that the controller uses for it. True if an
+    /// approval context allowed one.
+    async fn count(&mut self, id: i64) -> bool {
         let kept: Vec<String> = query_scalar(
             "SELECT artifact_type || '/' || artifact_key || '@' || version || ' ' || content FROM artifacts WHERE campaign_id = $1 ORDER BY 1",
         )
@@ -273,6 +283,17 @@ impl Wave<'_> {
         .unwrap();
         let once = ["generate_message", "persist_artifact", "request_user_input"].map(|name| (name.to_owned(), 1));
         assert_eq!(done, once, "nothing else was carried out");
+        let word: Option<(i64, i64)> = query_as(
+            "SELECT uses_left::bigint, (SELECT count(*) FROM artifacts a WHERE a.campaign_id = c.campaign_id AND a.approval_id IS NULL)
+             FROM campaign_contexts c WHERE campaign_id = $1",
+        )
+        .bind(id)
+        .fetch_optional(&mut *self.behind)
+        .await
+        .unwrap();
+        let counted = word.map(|(left, unasked)| left + unasked);
+        assert_eq!(counted, has_word(id).then_some(1), "a word is counted down with the one effect that it allowed");
+        word.is_some_and(|(left, _)| left == 0)
     }
 
     /// The same state from tables and from events, and every cycle made again.
@@ -292,7 +313,7 @@ async fn campaigns_of_a_hostile_model_end_completed_with_each_effect_once() {
     let mut desk = Desk { app: TestApp::start().await };
     let mut behind = desk.app.behind().await;
     raw_sql(ASIDE).execute(&mut behind).await.unwrap();
-    let mut made = 0;
+    let (mut made, mut by_word) = (0, 0);
     while made < cases {
         // Each second wave, and with the next seed the others.
         let at_once = seed.wrapping_add(made / WAVE) % 2 == 1;
@@ -311,11 +332,16 @@ async fn campaigns_of_a_hostile_model_end_completed_with_each_effect_once() {
             let (status, made) = desk.ask(Method::POST, "", Some(making)).await;
             assert_eq!((status, made["id"].as_i64()), (200, Some(*id)), "{made}");
             assert_eq!(desk.ask(Method::POST, &format!("/{id}/start"), None).await.0, 200);
+            if has_word(*id) {
+                let until = (desk.app.now() + TimeDelta::hours(24)).to_rfc3339();
+                let word = json!({"kind": "persist", "type": "message", "count": 1, "until": until});
+                assert_eq!(desk.ask(Method::POST, &format!("/{id}/contexts"), Some(word)).await.0, 200);
+            }
         }
         let mut wave = Wave { desk: &mut desk, behind: &mut behind, open: ids.clone(), chance: Chance(chance), at_once };
         wave.watch().await;
         for id in ids {
-            wave.count(id).await;
+            by_word += u64::from(wave.count(id).await);
             wave.follows(id).await;
         }
         if at_once {
@@ -325,6 +351,7 @@ async fn campaigns_of_a_hostile_model_end_completed_with_each_effect_once() {
     }
     let aside: i64 = query_scalar("SELECT count(*) FROM aside.messages").fetch_one(&mut behind).await.unwrap();
     assert!(aside >= i64::try_from(cases).unwrap(), "only {aside} messages were deleted by hand");
+    assert!(by_word >= cases / 4, "only {by_word} of {cases} messages were allowed by a word");
     raw_sql(BACK).execute(&mut behind).await.unwrap();
     assert_eq!(desk.app.count("SELECT count(*) FROM capabilities").await, 0, "nothing was built");
     // The end of the story looks whether all of it follows from events.

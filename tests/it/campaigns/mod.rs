@@ -11,9 +11,11 @@ mod commands;
 mod conditions;
 mod copying;
 mod cost;
+mod cut;
 mod eight_kinds;
 mod files;
 mod hostile;
+mod logged;
 mod one_cycle;
 mod overtaken;
 mod python;
@@ -244,7 +246,11 @@ async fn campaign_leads_are_scored_by_a_config_that_was_kept() {
     assert_eq!(desk.ask(Method::POST, "/1/artifacts", Some(keep)).await.0, 200);
     let leads = desk.get("/1/leads").await;
     assert_eq!((&leads["leads"][0]["full_name"], &leads["leads"][0]["weight_score"]), (&json!("Ada"), &json!(7)), "{leads}");
-    assert_eq!(leads["leads"][0]["scored"]["version"], 1);
+    let by = async || {
+        let scored = desk.get("/1/leads").await["leads"][0]["scored"].clone();
+        (scored["key"].clone(), scored["version"].clone())
+    };
+    assert_eq!(by().await, (json!("scores"), json!(1)));
 
     // A column that the file does not have leaves what is there, and the score with it.
     let csv = "full_name,profile_url,town\nAda L.,HTTPS://x.example/a,London\nBob,https://x.example/b,\n";
@@ -256,6 +262,9 @@ async fn campaign_leads_are_scored_by_a_config_that_was_kept() {
     let ada = desk.get("/1/leads").await["leads"][0].clone();
     assert_eq!((&ada["full_name"], &ada["weight_score"]), (&json!("Ada L."), &json!(7)), "{ada}");
     assert_eq!(ada["attributes"], json!({"title": "CTO", "town": "London"}));
+    let other = json!({"type": "lead_scoring_config", "key": "other", "content": config});
+    assert_eq!(desk.ask(Method::POST, "/1/artifacts", Some(other)).await.0, 200);
+    assert_eq!(by().await, (json!("other"), json!(1)), "two configs have a first version");
     desk.check().await;
 }
 

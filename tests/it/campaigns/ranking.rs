@@ -102,3 +102,24 @@ async fn campaign_scoring_config_is_asked_about_anew_if_the_leads_are_others_whe
     assert_eq!(desk.get("/1").await["campaign"]["status"], "completed");
     desk.check().await;
 }
+
+#[tokio::test]
+async fn campaign_scoring_config_that_is_denied_is_not_kept_although_leads_are_others_by_then_and_a_word_allows_it() {
+    let desk = Desk::start(wants(1)).await;
+    desk.import("full_name,profile_url,title\nAda,https://x.example/a,CTO\n").await;
+    desk.app.script([proposes()]);
+    desk.present().await;
+    let asked = desk.asked().await;
+    let (status, told) = desk.ask(Method::POST, "/1/leads/status", Some(json!({"lead": 1, "status": "qualified"}))).await;
+    assert_eq!(status, 200, "{told}");
+    let until = (desk.app.now() + chrono::TimeDelta::hours(1)).to_rfc3339();
+    let allow = json!({"kind": "persist", "count": 5, "until": until});
+    assert_eq!(desk.ask(Method::POST, "/1/contexts", Some(allow)).await.0, 200);
+    desk.decide(&asked, "deny").await;
+    desk.app.run_until_idle().await;
+    let kept = "SELECT (SELECT count(*) FROM artifacts) + (SELECT count(*) FROM leads WHERE weight_score <> 0)";
+    assert_eq!(desk.app.count(kept).await, 0, "the no was about the call");
+    let shown = desk.get("/1").await;
+    assert_eq!(shown["contexts"][0]["uses_left"], 5, "{shown}");
+    desk.check().await;
+}

@@ -112,6 +112,9 @@ async fn campaign_scripts_that_die_over_a_request_say_so_and_do_not_send_it_agai
     assert_eq!(peer.arrived().len(), 1);
     let shown = desk.get("/1").await;
     assert_eq!(shown["tasks"][0]["status"], "pending", "{shown}");
+    // The run that the crash cut stands in the audit, although it was not made again.
+    let ran = desk.audit("script").await;
+    assert_eq!((ran.len(), &ran[0]["ok"]), (1, &json!(false)), "{ran:?}");
     desk.check().await;
 }
 

@@ -124,6 +124,24 @@ async fn campaign_scripts_that_were_changed_after_the_approval_are_not_run() {
 }
 
 #[tokio::test]
+async fn campaign_scripts_that_are_denied_are_not_run_although_they_are_others_by_then_and_a_word_allows_it() {
+    let desk = Desk::with_script(SUM).await;
+    desk.app.script([runs("sum")]);
+    desk.present().await;
+    let approval = desk.asked().await;
+    desk.keep("js_script", "sum", "return 'another'").await;
+    let until = (desk.app.now() + chrono::TimeDelta::hours(1)).to_rfc3339();
+    let (status, told) = desk.ask(Method::POST, "/1/contexts", Some(json!({"kind": "script", "count": 5, "until": until}))).await;
+    assert_eq!(status, 200, "{told}");
+    desk.decide(&approval, "deny").await;
+    desk.app.run_until_idle().await;
+    assert_eq!(desk.app.count("SELECT count(*) FROM events WHERE kind = 'script_ran'").await, 0, "the no was about the call");
+    let shown = desk.get("/1").await;
+    assert_eq!(shown["contexts"][0]["uses_left"], 5, "{shown}");
+    desk.check().await;
+}
+
+#[tokio::test]
 async fn campaign_scripts_are_not_run_while_nobody_is_there() {
     let desk = Desk::with_script(SUM).await;
     desk.app.script([runs("sum")]);
@@ -194,7 +212,13 @@ async fn campaign_scripts_without_end_hold_up_no_other_campaign_and_a_pause_ends
     assert_eq!((status, &paused["status"]), (200, &json!("paused")), "{paused}");
     desk.app.run_until_idle().await;
     assert_eq!(desk.get("/1").await["tasks"][0]["status"], "pending");
-    assert_eq!(desk.app.count("SELECT count(*) FROM events WHERE kind = 'script_ran'").await, 0);
+    // The run that was cut stands in the audit, and its approval is used up.
+    let entry = desk.audit("execute_tool").await.pop().unwrap();
+    assert_eq!((&entry["verdict"], &entry["outcome"]), (&json!("ask"), &json!("failed")), "{entry}");
+    assert_eq!(entry["approval"], approval["id"], "{entry}");
+    let ran = desk.audit("script").await;
+    assert_eq!((ran.len(), &ran[0]["ok"]), (1, &json!(false)), "{ran:?}");
+    assert_eq!(desk.app.count("SELECT count(*) FROM approvals WHERE used_at IS NOT NULL").await, 1);
     desk.check().await;
 }
 

@@ -1,4 +1,4 @@
-//! Hosts and addresses.
+//! Hosts and addresses, and what is left of a touch that was cut.
 
 use url::Url;
 
@@ -67,4 +67,37 @@ fn addresses_of_other_kinds_are_refused_by_their_sentence() {
         let why = hosts.read(address).unwrap_err();
         assert!(why.contains(words), "{address}: {why}");
     }
+}
+
+#[test]
+fn a_touch_that_was_cut_is_known_by_its_request_and_leaves_the_page_uncertain() {
+    let node = PageNode { number: 2, role: "button".to_owned(), name: "Send".to_owned() };
+    let begun = PageTouch {
+        tool: CLICK.to_owned(),
+        address: "https://example.com/ada".to_owned(),
+        node: Some(node.clone()),
+        text: None,
+        state: OperationState::Unknown,
+        told: String::new(),
+        now_at: None,
+        left: true,
+        tab: None,
+    };
+    let cut = PageTouch::lost(&begun.request(), "Nobody knows.");
+    assert_eq!(cut, PageTouch { told: "Nobody knows.".to_owned(), ..begun.clone() });
+    let typed = PageTouch { tool: TYPE.to_owned(), text: Some("Good day".to_owned()), node: None, ..begun };
+    assert_eq!(PageTouch::lost(&typed.request(), ""), typed);
+    let reading = PageReading {
+        reading: "a.1".to_owned(),
+        tab: "t".to_owned(),
+        address: "https://example.com/ada".to_owned(),
+        host: "example.com".to_owned(),
+        title: "Ada".to_owned(),
+        text: "[2] button “Send”".to_owned(),
+        nodes: vec![node],
+    };
+    let mut pages = Pages { reading: Some((3, reading)), ..Pages::default() };
+    assert!(pages.current().is_some() && !pages.uncertain());
+    pages.touch = Some((5, cut));
+    assert!(pages.current().is_none() && pages.uncertain());
 }

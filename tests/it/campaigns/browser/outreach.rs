@@ -47,15 +47,14 @@ fn tasks(site: &Site) -> Value {
 
 /// The artifacts of a snapshot: type and key, and the content.
 fn artifacts(snapshot: &str) -> Vec<(String, String)> {
-    let mut kept = Vec::new();
-    let mut lines = part(snapshot, "Artifacts").lines();
-    while let Some(line) = lines.next() {
-        let head = line.strip_prefix("=== ").expect("the head of an artifact");
-        let name = head.split_once(" version").expect("a version").0.to_owned();
-        let content: Vec<_> = lines.by_ref().take_while(|line| *line != "===").collect();
-        kept.push((name, content.join("\n")));
+    let mut kept: Vec<(String, Vec<&str>)> = Vec::new();
+    for line in part(snapshot, "Artifacts").lines().filter(|line| *line != "===") {
+        match line.strip_prefix("<artifact ").and_then(|head| head.split_once(" version")) {
+            Some((name, _)) => kept.push((name.to_owned(), Vec::new())),
+            None => kept.last_mut().expect("the head of an artifact").1.push(line),
+        }
     }
-    kept
+    kept.into_iter().map(|(name, content)| (name, content.join("\n"))).collect()
 }
 
 fn artifact(snapshot: &str, name: &str) -> String {
