@@ -19,8 +19,8 @@ use crate::domain::todo::{QuotaReached, fits_one_message};
 use crate::domain::{ApprovalId, CampaignId, Channel, ConversationId, Decision};
 use crate::facts::{Event, EventRecord};
 use crate::memory;
-use crate::store::{CampaignError, DecideError, Hint, NewMessage, StoreError, Theirs};
-use crate::wire::{ChangedList, ClientFrame, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_MESSAGE_BYTES, SentImage, ServerFrame};
+use crate::store::{CampaignError, DecideError, NewMessage, StoreError, Theirs};
+use crate::wire::{ClientFrame, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_MESSAGE_BYTES, SentImage, ServerFrame};
 
 /// A socket's own buffers. With axum's default of 128 KiB each they would be most of what an idle
 /// socket costs. A longer frame gets a longer one.
@@ -239,18 +239,6 @@ impl Socket {
         Ok((main, last_seq))
     }
 
-    /// Shows everything that was missed, and tells of anything that may have happened elsewhere, as
-    /// some of it was not heard.
-    async fn read_on(&mut self, main: ConversationId) -> Result<(), SocketEnd> {
-        self.catch_up_all().await?;
-        for list in
-            [ChangedList::Tasks, ChangedList::Capabilities, ChangedList::Timer, ChangedList::Relay, ChangedList::Campaigns]
-        {
-            self.send(&ServerFrame::Changed { list }).await?;
-        }
-        self.tell_waiting(main).await
-    }
-
     async fn greet(
         &mut self,
         main: ConversationId,
@@ -258,38 +246,19 @@ impl Socket {
         last_seq: i64,
     ) -> Result<(), SocketEnd> {
         let model = self.visitor.model(self.visitor.default_profile()).await?;
+        let queues = |name: &str| self.visitor.profile(name).is_ok_and(|profile| !profile.talked_over);
+        let queueing = conversations.iter().filter(|(name, _)| queues(name)).map(|(_, id)| *id).collect();
         let hello = ServerFrame::Hello {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             conversation: main,
             conversations,
+            queueing,
             last_seq,
             model: model.info(),
             images: model.abilities().images,
             safe_mode: self.visitor.safe_mode(),
         };
         self.send(&hello).await
-    }
-
-    /// Tells the client which approvals wait in conversations that it does not follow, if that has
-    /// changed since it was last told. A client sees those of the main conversation when it
-    /// resumes.
-    async fn tell_waiting(&mut self, main: ConversationId) -> Result<(), SocketEnd> {
-        let waiting = self.theirs.waiting_approvals().await?.into_iter();
-        let elsewhere = waiting.filter(|(_, conversation)| *conversation != main && !self.positions.contains_key(conversation));
-        let approvals: Vec<_> = elsewhere.map(|(approval, _)| approval).collect();
-        if approvals == self.waiting {
-            return Ok(());
-        }
-        self.waiting.clone_from(&approvals);
-        self.send(&ServerFrame::Waiting { approvals }).await
-    }
-
-    /// Tells the client which list changed by an event of a conversation that it does not follow.
-    async fn tell_changed(&mut self, kind: &str) -> Result<(), SocketEnd> {
-        match ChangedList::of(kind) {
-            Some(list) => self.send(&ServerFrame::Changed { list }).await,
-            None => Ok(()),
-        }
     }
 
     /// Handles one frame of the client.
@@ -422,7 +391,7 @@ impl Socket {
     /// Shows an event that was just committed; if earlier ones are missing, shows those first.
     async fn show(&mut self, record: &EventRecord) -> Result<(), SocketEnd> {
         let Some(position) = self.positions.get_mut(&record.conversation) else {
-            return self.tell_changed(record.event.kind()).await;
+            return self.tell_changed(record.conversation, record.event.kind()).await;
         };
         match record.sequence - *position {
             ..=0 => Ok(()),
@@ -434,21 +403,6 @@ impl Socket {
                 }
             }
             _ => Box::pin(self.catch_up(record.conversation)).await,
-        }
-    }
-
-    /// Shows the event that another server committed, and those missed before it, if this socket
-    /// follows the conversation.
-    async fn hear(&mut self, hint: Option<Hint>, main: ConversationId) -> Result<(), SocketEnd> {
-        let Some(hint) = hint else { return self.read_on(main).await };
-        match self.positions.get(&hint.conversation) {
-            Some(position) if hint.sequence > *position => self.catch_up(hint.conversation).await?,
-            Some(_) => {}
-            None => self.tell_changed(&hint.kind).await?,
-        }
-        match hint.kind.as_str() {
-            "approval_requested" | "approval_decided" => self.tell_waiting(main).await,
-            _ => Ok(()),
         }
     }
 
@@ -495,6 +449,7 @@ impl Socket {
     }
 }
 
+mod elsewhere;
 mod pieces;
 #[cfg(test)]
 mod tests;

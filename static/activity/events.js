@@ -8,11 +8,14 @@ import { mainState } from "../core/workspace.js";
 import { button } from "../ui/button.js";
 import { filterBar } from "../ui/filters.js";
 import { emptyState, errorState, waitingFor } from "../ui/states.js";
+import { toast } from "../ui/toast.js";
 import { sentenceOf } from "./sentences.js";
 import { said } from "./words.js";
 
 const wholeDay = writer({ dateStyle: "full" });
 const FIRST_TOOLS = ["execute_sql", "write_capability", "manage_tasks", "restart"];
+/** The choice that offers more conversations. */
+const MORE = "more";
 
 /** The question to the server for the values of the filters; days are the reader's. */
 export function queryOf({ from, to, ...rest }) {
@@ -29,7 +32,7 @@ export function eventsView({ session, announce, gone }) {
   const place = h("div", {});
   const news = button(said.news, () => load(), { kind: "quiet", hidden: true, "data-testid": "events-news" });
   const more = button(said.more, () => load(next), { hidden: true });
-  const filters = filterBar({ label: said.filters, fields: fieldsOf(), clear: said.clear, changed: () => load() });
+  const filters = filterBar({ label: said.filters, fields: fieldsOf(), clear: said.clear, changed: chose });
   let next;
   let asked = 0;
   let day;
@@ -72,12 +75,41 @@ export function eventsView({ session, announce, gone }) {
   }
 
   let named;
-  const listed = () => mainState(session.store.getState()).lists.conversations?.entries?.conversations ?? [];
+  /** The conversations of further pages, and the place behind these: `null` at the end of the list. */
+  let further = [];
+  let behind;
+  let chosen = "";
+  const firstPage = () => mainState(session.store.getState()).lists.conversations?.entries ?? {};
+  const listed = () => {
+    const { conversations = [] } = firstPage();
+    const known = new Set(conversations.map(({ id }) => id));
+    return [...conversations, ...further.filter(({ id }) => !known.has(id))];
+  };
+  const placeBehind = () => (behind === undefined ? firstPage().next : behind);
   const titleOf = (id) => listed().find((each) => each.id === id)?.title || words.dock.conversation(id);
+
+  /** A filter is another one. One of the choices only offers more conversations, and changes nothing. */
+  async function chose(values) {
+    if (values.conversation !== MORE) {
+      chosen = values.conversation;
+      load();
+      return;
+    }
+    filters.set({ ...values, conversation: chosen });
+    try {
+      const page = await session.api.conversations(placeBehind());
+      further = [...further, ...page.conversations];
+      behind = page.next ?? null;
+      if (!gone.aborted) name();
+    } catch (error) {
+      if (!gone.aborted) toast(error.message);
+    }
+  }
 
   /** Titles come after the events, or change. */
   function name() {
-    filters.offer("conversation", [["", said.anyConversation], ...listed().map(({ id }) => [String(id), titleOf(id)])]);
+    const last = placeBehind() ? [[MORE, said.moreConversations]] : [];
+    filters.offer("conversation", [["", said.anyConversation], ...listed().map(({ id }) => [String(id), titleOf(id)]), ...last]);
     for (const link of list.querySelectorAll("[data-conversation]")) link.textContent = titleOf(Number(link.dataset.conversation));
   }
 

@@ -3,8 +3,8 @@
 import { addressOf } from "../core/address.js";
 import { h } from "../core/dom.js";
 import { argumentParts } from "../core/format.js";
+import { compactNumber, costText, decimal } from "../core/numbers.js";
 import { shownOf } from "../core/state-law.js";
-import { compactNumber, costText } from "../core/text.js";
 import { localTime } from "../core/times.js";
 import { approvalBody } from "../ui/approval-body.js";
 import { iconButton } from "../ui/button.js";
@@ -135,7 +135,7 @@ const codes = (parts) => parts.map(({ text: code, language }) => foldable(codeBl
 function factNodes({ state, ms, requests, input, output, cost, open, done, failed }) {
   const rows = [
     [said.state, said.states[state] ?? state],
-    [said.since, ms < 10_000 ? `${(ms / 1000).toFixed(ms < 1000 ? 3 : 1)} s` : `${Math.round(ms / 1000)} s`],
+    [said.since, ms < 10_000 ? `${decimal(ms / 1000, ms < 1000 ? 3 : 1)} s` : `${Math.round(ms / 1000)} s`],
     [said.asked, String(requests)],
     [said.tokens, `${compactNumber(input)}, ${compactNumber(output)}`],
     [said.cost, costText(cost)],

@@ -23,7 +23,7 @@ export function sentenceOf(event, told = "") {
 
 const SENTENCES = {
   // The words that wake the assistant for a task are for the model.
-  turn_queued: ({ origin, content }) => ({ said: said.turn_queued[origin] ?? said.turn_queued.message, text: origin === "message" ? content : "" }),
+  turn_queued: ({ origin, content }) => ({ said: said.turn_queued[origin] ?? said.other, text: origin === "message" ? content : "" }),
   turn_started: ({ fence }) => ({ said: fence > 1 ? said.turn_again(fence) : said.turn_started }),
   turn_resumed: ({ content }) => ({ said: said.turn_resumed, text: content ?? "" }),
   turn_ended: ({ state, reason }) => ({ said: said.turn_ended[state] ?? said.other, text: reason ?? "", tone: state === "failed" ? "failed" : undefined }),

@@ -4,7 +4,7 @@
 import { addressOf } from "../core/address.js";
 import { h } from "../core/dom.js";
 import { dayText } from "../core/format.js";
-import { compactNumber, costText } from "../core/text.js";
+import { compactNumber, costText, decimal } from "../core/numbers.js";
 import { mainState } from "../core/workspace.js";
 import { bar, budgetBar } from "../ui/bars.js";
 import { segmented } from "../ui/forms.js";
@@ -142,7 +142,7 @@ function modelTable(models) {
       number(model.input_tokens),
       number(model.output_tokens),
       h("td", {}, costText(model.cost_micros)),
-      h("td", {}, model.p50_ms === null || model.p50_ms === undefined ? "–" : `${(model.p50_ms / 1000).toFixed(1)} s`),
+      h("td", {}, model.p50_ms === null || model.p50_ms === undefined ? "–" : `${decimal(model.p50_ms / 1000, 1)} s`),
     ),
   );
   const names = [said.model, said.requests, said.tokensIn, said.tokensOut, said.cost, said.latency];

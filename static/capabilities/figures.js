@@ -1,10 +1,12 @@
 // Figures about calls in words, and what of a result is rows. Pure.
 
+import { decimal } from "../core/numbers.js";
+
 /** A time that something took. */
 export function tookText(ms) {
   if (ms === null || ms === undefined) return "";
   if (ms < 1000) return `${Math.round(ms)} ms`;
-  return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
+  return ms < 60_000 ? `${decimal(ms / 1000, 1)} s` : `${Math.round(ms / 60_000)} min`;
 }
 
 /** The points of a small line through `days`, in a box of `width` and `height`; nothing if there was no call. */

@@ -2,6 +2,7 @@
 
 import { h } from "../core/dom.js";
 import { words } from "../core/words.js";
+import { followed } from "./followed.js";
 import { renderMarkdown } from "./markdown.js";
 
 /** So long after the last piece of text its end breathes. */
@@ -14,6 +15,7 @@ export class AssistantMessage extends HTMLElement {
       this.className = "row assistant";
       this.dataset.testid = "message-assistant";
       this.body = h("div", { class: "markdown" });
+      for (const press of ["click", "auxclick"]) this.body.addEventListener(press, followed);
       this.append(h("span", { class: "visually-hidden" }, `${speaker}: `), this.body);
     }
     this.dataset.final = String(final);

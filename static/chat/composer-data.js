@@ -10,16 +10,20 @@ import { suggestionsOf } from "./greetings.js";
 /** The `data` of `<l3-composer>`. `all` is the state over all conversations, from which suggestions are made. */
 export function composerData(state, isEmpty, all) {
   const open = openTurns(state.turns);
-  const [first] = waiting(state);
+  const waits = waiting(state);
+  const [first] = waits;
+  const { hello } = state;
   return {
     busy: open.length > 0,
+    // A turn runs that takes words while it goes on. While a question waits, `steer` says nothing.
+    steers: open.length > 0 && waits.length === 0 && !hello?.queueing?.includes(hello.conversation),
     stopping: open.some(({ turn }) => turn.stopping),
-    waits: waiting(state).length,
+    waits: waits.length,
     words: decidingWords(first?.shown?.words),
     declines: first?.shown?.words?.others_decline === true,
     connected: state.connection.status === "connected",
-    suggestions: suggestionsOf(state.hello, isEmpty, isEmpty ? { capabilities: capabilityList(all), tasks: taskLists(all).open } : {}),
-    conversation: state.hello?.conversation,
-    blind: blindness(state.hello),
+    suggestions: suggestionsOf(hello, isEmpty, isEmpty ? { capabilities: capabilityList(all), tasks: taskLists(all).open } : {}),
+    conversation: hello?.conversation,
+    blind: blindness(hello),
   };
 }

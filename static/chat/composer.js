@@ -13,7 +13,7 @@ let made = 0;
 const STOP_ICON = "M6 6h8v8H6z";
 
 /**
- * `<l3-composer>`: `data = { busy, stopping, waits, words, declines, connected, suggestions, conversation, blind }`, `blind` where the model cannot see, `drafts` from `createDrafts`; sends
+ * `<l3-composer>`: `data = { busy, steers, stopping, waits, words, declines, connected, suggestions, conversation, blind }`, `blind` where the model cannot see, `drafts` from `createDrafts`; sends
  * `send-message` (detail: `{ content, steer, images }`) and `stop-turns`.
  */
 export class Composer extends HTMLElement {
@@ -137,11 +137,11 @@ export class Composer extends HTMLElement {
   keyPressed(event) {
     // While an input method composes a word, Enter chooses it; 229 is what older browsers say then.
     if (event.key !== "Enter" || event.isComposing || event.keyCode === 229) return;
-    const busy = this.shown?.busy === true;
-    if (event.shiftKey && !busy) return; // a new line
+    const steers = this.shown?.steers === true;
+    if (event.shiftKey && !steers) return; // a new line
     event.preventDefault();
-    // While a turn runs, Shift + Enter has another meaning, so a new line has another key.
-    if (event.altKey && busy) this.newLine();
+    // While a turn can be steered, Shift + Enter steers it, so a new line has another key.
+    if (event.altKey && steers) this.newLine();
     else this.submit(event.shiftKey);
   }
 
@@ -201,8 +201,7 @@ export class Composer extends HTMLElement {
   explain() {
     if (!this.shown) return;
     const writes = this.text.value !== "" || !this.with.isEmpty;
-    // While a question waits, whatever is said goes into its turn.
-    this.steerButton.hidden = this.leave(this.steerButton, !this.shown.busy || this.isEmpty() || this.shown.declines);
+    this.steerButton.hidden = this.leave(this.steerButton, !this.shown.steers || this.isEmpty());
     this.hint.classList.toggle("waiting", this.shown.waits > 0);
     if (this.shown.waits > 0) {
       this.say(
@@ -212,7 +211,7 @@ export class Composer extends HTMLElement {
       );
       return;
     }
-    if (this.shown.busy && writes)
+    if (this.shown.steers && writes)
       this.say(said.keysBusy);
     else if (writes) this.say(said.keys);
     else this.say(said.standing);

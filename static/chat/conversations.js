@@ -3,11 +3,10 @@
 
 import { h, keyed } from "../core/dom.js";
 import { set, setting } from "../core/settings.js";
-import { openTurns } from "../core/state-parts.js";
-import { waiting } from "../core/state-law.js";
 import { words } from "../core/words.js";
 import { mainState } from "../core/workspace.js";
 import { button, iconButton } from "../ui/button.js";
+import { skeleton } from "../ui/states.js";
 import { groupedRows } from "./grouping.js";
 
 const SEARCH_MS = 150;
@@ -57,29 +56,25 @@ export class Conversations extends HTMLElement {
   /** The list's way to the server, and the way to a conversation. */
   connect(context) {
     this.context = context;
-    // No frame tells what is changed here: the other tabs of this browser are told.
-    this.tabs = new BroadcastChannel("conversations");
-    this.tabs.onmessage = () => this.reload();
     addEventListener("visibilitychange", () => !document.hidden && this.reload());
   }
 
   reload() {
-    this.more = [];
-    this.behind = undefined;
     this.context.session.lists.load("conversations");
-    if (this.away) unlisted().then(({ loadArchived }) => loadArchived(this));
   }
 
   set data(workspace) {
     this.workspace = workspace;
-    const marks = activityMarks(workspace);
-    const isNews = [...marks].some(([of, mark]) => (this.marks?.get(of) ?? mark) !== mark);
     const list = mainState(workspace).lists.conversations;
+    const isNews = list !== this.listed;
     // While an answer is written nothing of it is shown here.
-    const isSame = !isNews && list === this.listed && workspace.shown === this.current;
-    Object.assign(this, { marks, listed: list, current: workspace.shown });
-    if (isSame) return;
-    if (isNews) this.reload();
+    if (!isNews && workspace.shown === this.current) return;
+    Object.assign(this, { listed: list, current: workspace.shown });
+    if (isNews) {
+      this.more = [];
+      this.behind = undefined;
+      if (this.away) unlisted().then(({ loadArchived }) => loadArchived(this));
+    }
     this.show();
   }
 
@@ -123,13 +118,14 @@ export class Conversations extends HTMLElement {
     if (row.kind === "group") return h("h2", { class: "conversation-group" }, said[row.group]);
     const entry = document.createElement(row.kind === "found" ? "l3-found" : "l3-conversation");
     entry.context = this.context;
-    entry.reload = () => (this.reload(), this.tabs.postMessage(""));
+    entry.reload = () => this.reload();
     return entry;
   }
 
   /** Looks for what was typed, a moment after the last key. An answer that comes too late is dropped. */
   searched() {
     clearTimeout(this.waits);
+    this.looking?.remove();
     const text = this.search.value.trim();
     if (text === "") {
       this.found = undefined;
@@ -137,13 +133,21 @@ export class Conversations extends HTMLElement {
       return;
     }
     this.waits = setTimeout(async () => {
+      this.looking = skeleton(3, () => this.unsearch(), true);
+      this.search.after(this.looking);
       const asked = this.context.session.api.search(text).catch((error) => ({ found: [], error: error.message }));
       const [answer, { searchRows }] = await Promise.all([asked, import("./found.js")]);
       if (this.search.value.trim() !== text) return;
+      this.looking.remove();
       this.found = searchRows(answer.found);
       this.problem = answer.error;
       this.show();
     }, SEARCH_MS);
+  }
+
+  unsearch() {
+    this.search.value = "";
+    this.searched();
   }
 
   pressed(event) {
@@ -153,8 +157,7 @@ export class Conversations extends HTMLElement {
         this.fold(true);
         this.opener.focus();
       }
-      this.search.value = "";
-      this.searched();
+      this.unsearch();
       return;
     }
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -193,16 +196,6 @@ export class Conversations extends HTMLElement {
   say(type) {
     this.dispatchEvent(new CustomEvent(type, { bubbles: true }));
   }
-}
-
-/**
- * conversation → another text when something happened that changes the list: a turn came or ended, something waits or was decided. One that is not
- * loaded yet has none: what it holds is no news.
- */
-function activityMarks({ states, main }) {
-  const loaded = [...states].filter(([, { historyAfter }]) => historyAfter !== null);
-  const marks = loaded.map(([id, state]) => [id, `${state.turns.size} ${openTurns(state.turns).length} ${waiting(state).length}`]);
-  return new Map([...marks, ["elsewhere", states.get(main).elsewhere.ids.join()]]);
 }
 
 /** `<l3-conversation>`: one entry; `data` is a row of `groupedRows`. */

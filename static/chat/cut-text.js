@@ -2,7 +2,8 @@
 // nobody asked it on.
 
 import { h } from "../core/dom.js";
-import { SHOWN_CHARS, sizeOf } from "../core/text.js";
+import { sizeOf } from "../core/numbers.js";
+import { SHOWN_CHARS } from "../core/text.js";
 import { words } from "../core/words.js";
 
 /** `text` as nodes made by `render(text)`: whole when it is short, otherwise its beginning and a "show all" button. */

@@ -21,19 +21,25 @@ async function loadPage({ api, getState, dispatch }, limit) {
   dispatch({ type: "@history", conversation, after: (before ?? 1) - 1, from });
 }
 
-/** A function that loads the page before what is known. `api` as in `api.js`; a failure becomes a notice. */
+/** A function that loads the page before what is known, and resolves when it is there. `api` as in `api.js`; a failure becomes a notice. */
 export function createEarlier({ api, getState, dispatch }) {
-  let asking = false;
-  return async function loadEarlier() {
-    const { hello, historyAfter } = getState();
-    if (asking || !hello || !(historyAfter > 0)) return;
-    asking = true;
+  /** conversation → its page that is on its way. */
+  const asked = new Map();
+
+  async function load(conversation) {
+    if (!(getState().historyAfter > 0)) return;
     try {
       await loadPage({ api, getState, dispatch });
     } catch (error) {
-      dispatch({ type: "error", conversation: hello.conversation, content: words.talk.notEarlier(error.message) });
-    } finally {
-      asking = false;
+      dispatch({ type: "error", conversation, content: words.talk.notEarlier(error.message) });
     }
+  }
+
+  return async function loadEarlier() {
+    const { hello } = getState();
+    if (!hello) return;
+    const { conversation } = hello;
+    if (!asked.has(conversation)) asked.set(conversation, load(conversation).finally(() => asked.delete(conversation)));
+    await asked.get(conversation);
   };
 }

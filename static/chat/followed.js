@@ -1,22 +1,13 @@
-// Things that a press in the conversation follows: links that say where they lead, and pictures,
-// which open large.
+// Links of an answer that say where they lead: one whose text names another host asks first.
 
-import { h } from "../core/dom.js";
 import { words } from "../core/words.js";
 import { namedElsewhere } from "./links.js";
 
-/** A listener for presses on the list. With a key for a new tab or window, or the middle button, a picture opens as the browser opens it. */
+/** A listener for presses on links, also those with the middle button. */
 export async function followed(event) {
   const link = event.target.closest?.("a[href]");
   // The menu of the browser, by the last button, opens nothing yet.
   if (!link || event.button === 2) return;
-  const picture = link.querySelector("img");
-  if (picture && link.closest(".thumbnails") && !(event.ctrlKey || event.metaKey || event.shiftKey || event.button === 1)) {
-    event.preventDefault();
-    const { openDetails } = await import("../ui/details.js");
-    openDetails({ title: words.chat.large, body: h("img", { class: "large-image", src: picture.src, alt: picture.alt }), from: link });
-    return;
-  }
   const host = namedElsewhere(link.textContent, link.href);
   if (host === undefined) return;
   event.preventDefault();

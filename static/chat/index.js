@@ -77,7 +77,7 @@ class Chat {
     this.on(host, "stop-turns", () => session.stop());
     this.on(host, "decide", ({ detail }) => session.decide(detail));
     this.on(host, "undo-call", ({ detail: { call, resolve, reject } }) => session.api.undo(call).then(resolve, reject));
-    this.on(host, "load-earlier", () => this.earlier());
+    this.on(host, "load-earlier", ({ detail: done }) => this.earlier().finally(done));
     this.on(host, "dismiss-message", ({ detail: id }) => session.take(id));
     this.on(host, "dismiss-notice", ({ detail: key }) => {
       session.store.dispatch({ type: "@dismiss", key, conversation: session.store.getState().shown });
@@ -148,9 +148,8 @@ class Chat {
   async again(action, row) {
     const { createAgain } = await import("./again.js");
     const { session, context } = this;
-    const go = (conversation) => context.go("chat", String(conversation));
     const said = (text) => this.say(session.store.getState().shown, text);
-    createAgain({ session, go, said })[action](row);
+    createAgain({ session, go: (conversation) => context.go("chat", String(conversation)), said })[action](row);
   }
 
   say(conversation, content) {
@@ -183,6 +182,7 @@ class Chat {
       hasEarlier: state.historyAfter > 0,
       greeting: isEmpty ? greetingOf(state.hello) : undefined,
       waits: waiting(state).map(({ key }) => key),
+      again: this.failed.has(shown) ? undefined : () => this.open(shown),
     };
     this.composer.data = composerData(state, isEmpty, isEmpty ? together(workspace) : state);
     this.conversations.data = workspace;
@@ -194,7 +194,7 @@ class Chat {
     const load = async () => {
       prepare();
       const [{ turnRows }, { createRetried }] = await Promise.all([import("./turns.js"), import("./retried.js")]);
-      this.retried = createRetried();
+      this.retried = createRetried(this.session.api, () => this.told(this.session.store.getState()));
       this.rows = turnRows;
       this.told(this.session.store.getState());
     };

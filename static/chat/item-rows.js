@@ -52,7 +52,7 @@ function newRow(item, turn, context) {
     case "due":
       // The first frame of such a turn speaks to the model; what fell due is said to a person by
       // the one after it.
-      return { key, kind, content: state.fired.get(item.turn) ?? (item.content.startsWith("[heartbeat]") ? "" : item.content) };
+      return { key, kind, content: state.fired.get(item.turn) ?? "" };
     default:
       return { key, kind, content: item.content };
   }

@@ -2,8 +2,7 @@
 
 import { h, icon, keyed, sameFields } from "../core/dom.js";
 import { words } from "../core/words.js";
-import { followed } from "./followed.js";
-import { codeOnItsWay, elementOf, rowInSight } from "./row-elements.js";
+import { askEarlier, codeOnItsWay, elementOf, expectRows, rowInSight } from "./row-elements.js";
 import { RowWindow } from "./row-window.js";
 
 /** Closer to the end than this counts as "at the end". */
@@ -14,7 +13,7 @@ const DOWN_ICON = "M10 4v12M5 11l5 5 5-5";
 
 const NONE = [];
 
-/** `<l3-messages>`: `data = { rows, hasEarlier, greeting, waits }`, `waits` the keys of approvals that wait; sends `load-earlier`. */
+/** `<l3-messages>`: `data = { rows, hasEarlier, greeting, waits, again }`, `waits` the keys of approvals that wait, `again()` if rows may be on their way; sends `load-earlier` (detail: what is called when they are there). */
 export class Messages extends HTMLElement {
   connectedCallback() {
     this.earlier = h("button", { type: "button", class: "quiet earlier", hidden: true, onclick: () => this.askEarlier() }, words.talk.earlier);
@@ -28,7 +27,7 @@ export class Messages extends HTMLElement {
       "data-testid": "messages",
     });
     this.greeting = h("div", { class: "greeting", hidden: true });
-    this.page = h("div", { class: "scroll-page" }, this.earlier, this.greeting, this.list);
+    this.page = h("div", { class: "scroll-page" }, this.earlier, (this.lines = h("div")), this.greeting, this.list);
     this.scroller = h("div", { class: "scroller", tabindex: "-1" }, this.page);
     this.newer = h("button", { type: "button", class: "newer", hidden: true, onclick: () => this.toEnd() }, icon(DOWN_ICON), h("span", {}, words.talk.newer));
     this.append(this.scroller, this.newer);
@@ -39,19 +38,19 @@ export class Messages extends HTMLElement {
     this.waits = NONE;
     this.scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
     this.list.addEventListener("click", (event) => this.opened(event), true);
-    for (const press of ["click", "auxclick"]) this.list.addEventListener(press, followed);
     this.list.addEventListener("toggle", () => (this.opening = undefined), true);
     // If heights change (a card opened, a picture, the window), a reader at the end stays there.
     const heights = new ResizeObserver(() => (this.sticks && this.toEnd(), this.grow()));
     for (const each of [this.page, this.scroller]) heights.observe(each);
   }
 
-  set data({ rows, hasEarlier, greeting, waits = NONE }) {
+  set data({ rows, hasEarlier, greeting, waits = NONE, again }) {
     const { rows: before } = this.view;
     if (before.length === 0) this.sticks = true;
     this.waits = waits;
     this.earlier.hidden = !hasEarlier;
     this.showGreeting(rows.length === 0 ? greeting : undefined);
+    expectRows(this.lines, rows.length === 0 && !greeting ? again : undefined);
     // More is written at the end: who let go of it by a press and still is there goes on with it.
     if (!this.sticks && !sameFields(before.at(-1), rows.at(-1))) this.scrolled();
     const isOther = this.view.change(rows, this.sticks);
@@ -206,7 +205,7 @@ export class Messages extends HTMLElement {
 
   askEarlier() {
     this.sticks = false;
-    this.dispatchEvent(new CustomEvent("load-earlier", { bubbles: true }));
+    askEarlier(this.earlier);
   }
 
   scrolled() {

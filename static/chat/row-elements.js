@@ -1,7 +1,8 @@
 // The elements of rows: what an empty conversation has not comes when it is there, and rows that
-// are not made are a gap.
+// are not made are a gap. Lines stand for rows that are on their way.
 
 import { later } from "../core/later.js";
+import { skeleton, waitingFor } from "../ui/states.js";
 
 const answer = () => import("./answer.js");
 /** Code that comes when that of answers is there: what is read comes first, and no foot stands without its answer. */
@@ -39,6 +40,22 @@ customElements.define("l3-gap", Gap);
 export function codeOnItsWay(list) {
   const row = list.querySelector(":scope > :empty:not(:defined)");
   return row ? customElements.whenDefined(row.localName) : undefined;
+}
+
+/** Shows lines in `host` while rows may be on their way, and none without `again()`, which asks for these once more. */
+export function expectRows(host, again) {
+  const ask = () => (host.replaceChildren(waitingFor(ask)), again());
+  if (!again) host.replaceChildren();
+  else if (!host.firstChild) host.append(waitingFor(ask));
+}
+
+/** Asks for the rows above `button`. Lines stand there until these have come, or a person waits no longer. */
+export async function askEarlier(button) {
+  if (button.nextSibling.localName === "l3-waiting") return;
+  const lines = skeleton(2, () => lines.remove(), true);
+  button.after(lines);
+  await new Promise((done) => button.dispatchEvent(new CustomEvent("load-earlier", { bubbles: true, detail: done })));
+  lines.remove();
 }
 
 /** The row in the middle of what is in sight; rows stand in order, so it is found by halving. */

@@ -49,7 +49,8 @@ export async function createTalk(host, { context, signal, name, placeholder, row
     const state = shownState(workspace);
     const rows = rowsOf(turnRows(state), state);
     const isEmpty = rows.length === 0 && isLookedAt(workspace);
-    messages.data = { rows, hasEarlier: false, greeting: isEmpty ? greeting : undefined, waits: waiting(state).map(({ key }) => key) };
+    const again = isLookedAt(workspace) ? undefined : () => session.open(workspace.shown);
+    messages.data = { rows, hasEarlier: false, greeting: isEmpty ? greeting : undefined, waits: waiting(state).map(({ key }) => key), again };
     composer.data = { ...composerData(state, isEmpty, state), suggestions: isEmpty || state.hello?.model.kind === "tour" ? suggestions : [] };
   }
 

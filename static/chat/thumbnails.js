@@ -7,6 +7,16 @@ import { words } from "../core/words.js";
 
 const CROSS = "M6 6l8 8M14 6l-8 8";
 
+/** Shows a picture large; with a key for a new tab or window the browser opens it. */
+async function large(event) {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const from = event.currentTarget;
+  const { src, alt } = from.querySelector("img");
+  const { openDetails } = await import("../ui/details.js");
+  openDetails({ title: words.chat.large, body: h("img", { class: "large-image", src, alt }), from });
+}
+
 /** A list of `images`; with `remove(index)` each can be taken away, without it each opens whole. */
 export function thumbnails(images, remove) {
   const small = (image, index) => {
@@ -32,7 +42,7 @@ export function thumbnails(images, remove) {
     return h(
       "li",
       { "data-testid": "thumbnail" },
-      h("a", { href: addressOf(image), target: "_blank", rel: "noopener" }, picture),
+      h("a", { href: addressOf(image), target: "_blank", rel: "noopener", onclick: large }, picture),
     );
   };
   return h("ul", { class: "thumbnails" }, images.map(small));

@@ -67,6 +67,7 @@ export class ToolCard extends HTMLElement {
     const parts = [...argumentNodes(args)];
     if (classified) parts.push(classifiedLine(classified));
     if (operations) parts.push(section(words.steps.operations, operationList(operations)));
+    if (outcome?.fault) parts.push(section(words.steps.fault(outcome.fault.line), cutText(outcome.fault.message, plainBlock)));
     if (outcome?.ok) parts.push(section(words.steps.result, resultNodes(outcome, name)));
     // The line says what went wrong; the words for the model are for those who want to know.
     else if (outcome) parts.push(folded(words.steps.technical, () => cutText(outcome.result, plainBlock)));

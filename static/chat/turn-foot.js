@@ -2,7 +2,7 @@
 // it.
 
 import { h, keyed } from "../core/dom.js";
-import { compactNumber, costText } from "../core/text.js";
+import { compactNumber, costText } from "../core/numbers.js";
 import { clockTime, duration, localTime } from "../core/times.js";
 import { locale, words } from "../core/words.js";
 import { iconButton } from "../ui/button.js";

@@ -54,6 +54,7 @@ function newRows(turn, turnId, entries, retried) {
   const written = new Set(entries.map(({ row }) => row).filter(isWritten).map(({ args }) => args.name));
   const rows = [];
   let steps;
+  const message = messageOf(turn, entries);
   const given = turn?.origin === "command" ? entries.flatMap(({ row }) => [row.outcome?.result, row.outcome?.said]) : [];
   entries.forEach(({ row }, index) => {
     // The last words of an order are those of its step; those of old ones are what a model reads of
@@ -68,12 +69,12 @@ function newRows(turn, turnId, entries, retried) {
     }
     // A message of a person, and an answer that stands, end a run of steps: below it others begin.
     if (row.kind === "user" || (row.kind === "assistant" && !row.streaming)) steps = undefined;
-    rows.push(shownRow(row, turn, turnId, retried));
+    rows.push(shownRow(row, { turn, turnId, retried, message }));
   });
   const last = rows.findLast(({ kind }) => kind === "steps");
   const answered = rows.slice(rows.indexOf(last) + 1).some(({ kind }) => kind === "assistant");
   for (const each of rows) if (each.kind === "steps") settle(each, turn, each === last && !answered);
-  const foot = footOf(turn, turnId, rows, retried);
+  const foot = footOf(turn, turnId, { rows, retried, message });
   return foot ? [...rows, foot] : rows;
 }
 
@@ -89,9 +90,14 @@ function isStep(entries, index) {
   return next?.row.kind === "tool";
 }
 
-/** A message of a person can be edited once it is recorded; an answer that was tried again elsewhere says so. */
-function shownRow(row, turn, turnId, retried) {
-  if (row.kind === "user" && turn && !row.steered && hasEnded(turn)) return { ...row, editAt: turn.order - 1 };
+/** The row of the message that began the turn, which can be sent again. Orders, words that decided and words said into a turn are none. */
+function messageOf(turn, entries) {
+  return turn?.origin === "message" ? entries.find(({ at, row }) => at === turn.order && row.kind === "user")?.row : undefined;
+}
+
+/** A message can be edited once its turn is over; an answer that was tried again elsewhere says so. */
+function shownRow(row, { turn, turnId, retried, message }) {
+  if (row === message && hasEnded(turn)) return { ...row, editAt: turn.order - 1 };
   if (row.kind === "assistant" && row.final && retried[turnId]) return { ...row, retried: retried[turnId] };
   return row;
 }
@@ -144,10 +150,9 @@ function anchorOf({ args, outcome, key, content }) {
 }
 
 /** The foot of a turn that is over: when, how long, what it cost, and what can be done with it. */
-function footOf(turn, turnId, rows, retried) {
+function footOf(turn, turnId, { rows, retried, message }) {
   if (turnId === undefined || !hasEnded(turn)) return undefined;
   const answers = rows.filter((row) => row.kind === "assistant" && !row.partial);
-  const said = rows.find(({ kind }) => kind === "user");
   const { requests, input_tokens: input, output_tokens: output, cost_micros: cost } = turn.usage ?? {};
   return {
     key: `foot:${turnId}`,
@@ -160,11 +165,11 @@ function footOf(turn, turnId, rows, retried) {
     output,
     cost,
     answer: answers.map(({ content }) => content).join("\n\n"),
-    said: said?.content,
-    images: said?.images?.length > 0 ? said.images : undefined,
+    said: message?.content,
+    images: message?.images?.length > 0 ? message.images : undefined,
     // A branch at the turn's own first frame is a retry of it, see `retried.js`; a model is shown
     // what had ended before.
-    retryAt: said ? turn.order : undefined,
+    retryAt: message ? turn.order : undefined,
     branchAt: turn.endSeq,
     retried: retried[turnId],
   };

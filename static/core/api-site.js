@@ -8,6 +8,8 @@ export function siteApi(ask) {
   return {
     /** The page of events that fit; empty fields of the filter say nothing. */
     events: (filter) => ask("GET", `/api/events?${new URLSearchParams(Object.entries(filter).filter(([, value]) => value))}`),
+    /** The page of conversations behind the place `after`. */
+    conversations: (after) => ask("GET", `/api/conversations?${new URLSearchParams({ after })}`),
     /** A turn as it was recorded. */
     replay: (turn) => ask("GET", `/api/replay/turns/${encodeURIComponent(turn)}`),
     /** Mode, budgets, rules and models of a profile. */

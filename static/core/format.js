@@ -19,7 +19,7 @@ export function summarize(name, args) {
       break;
     case "manage_tasks":
       return oneLine(
-        [args.action, args.id && `#${args.id}`, args.title, args.status, args.due_at && `due ${localTime(args.due_at)}`]
+        [args.action, args.id && `#${args.id}`, args.title, args.status, args.due_at && words.calls.due(localTime(args.due_at))]
           .filter(Boolean)
           .join(" · "),
       );
@@ -34,11 +34,14 @@ export function summarize(name, args) {
   return oneLine(pairs.join(", "));
 }
 
-/** The arguments in parts to show: code as code, a line of text as text, everything else together as JSON. */
+/**
+ * The arguments in parts to show: code as code, lines of text as text, everything else together as JSON. A part that is no argument by itself has
+ * a `kind`: `all` or `others`.
+ */
 export function argumentParts(args) {
   if (args === undefined || args === null) return [];
-  if (typeof args === "string") return [{ label: "arguments (not valid JSON)", text: args, language: "" }];
-  if (typeof args !== "object" || Array.isArray(args)) return [jsonPart("arguments", args)];
+  if (typeof args === "string") return [{ label: words.calls.broken, kind: "all", text: args, language: "" }];
+  if (typeof args !== "object" || Array.isArray(args)) return [jsonPart("all", args)];
   const parts = [];
   const rest = {};
   for (const [key, value] of Object.entries(args)) {
@@ -50,7 +53,7 @@ export function argumentParts(args) {
       rest[key] = value;
     }
   }
-  if (Object.keys(rest).length > 0) parts.push(jsonPart(parts.length > 0 ? "other arguments" : "arguments", rest));
+  if (Object.keys(rest).length > 0) parts.push(jsonPart(parts.length > 0 ? "others" : "all", rest));
   return parts;
 }
 
@@ -59,8 +62,8 @@ function codeLanguage(key, args) {
   return said === "wat" ? "" : CODE_FIELDS[key];
 }
 
-function jsonPart(label, value) {
-  return { label, text: JSON.stringify(value, null, 2), language: "json" };
+function jsonPart(kind, value) {
+  return { label: words.calls[kind], kind, text: JSON.stringify(value, null, 2), language: "json" };
 }
 
 /** The arguments to be read: `parts` as above, but `fields` (`[[name, value]]`) in place of the JSON. */
@@ -162,7 +165,7 @@ export function operationLine({ power, request }) {
   switch (power) {
     case "http": {
       const { method, url, bytes } = asked;
-      return oneLine([method, url, bytes > 0 && `(${bytes} bytes)`].filter(Boolean).join(" "), 200);
+      return oneLine([method, url, bytes > 0 && words.calls.bytes(bytes)].filter(Boolean).join(" "), 200);
     }
     case "sql":
       return oneLine(

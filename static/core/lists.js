@@ -1,13 +1,19 @@
-// Keeps the panel's lists fresh: asks when the line comes up, when something happened that changes
-// them, and when a person opens one.
+// Keeps the lists fresh: asks when the line comes up, when something happened that changes them,
+// and when a person opens one.
 
 import { isMember } from "./characters.js";
 import { openTurns } from "./state-parts.js";
 
+/** Conversations are asked for no more often, in milliseconds: a turn changes their list twice and more. */
+const CALM_MS = 400;
+
 /** A listener for the store. `api` as in `api.js`; `opened(kind)` says whether a person looks at a list. */
-export function createLists({ api, dispatch, opened }) {
+export function createLists({ api, dispatch, opened, clock = globalThis }) {
   const running = new Map();
   let seen = {};
+  let marks = new Map([["elsewhere", 0]]);
+  let calm;
+  let isLate = false;
 
   /** Asks for a list; resolves when it is known. */
   function load(kind) {
@@ -36,6 +42,17 @@ export function createLists({ api, dispatch, opened }) {
     running.delete(kind);
   }
 
+  /** Asks for the conversations, or if that was just done, in a moment. */
+  function loadConversations() {
+    isLate = calm !== undefined;
+    if (isLate) return;
+    load("conversations");
+    calm = clock.setTimeout(() => {
+      calm = undefined;
+      if (isLate) loadConversations();
+    }, CALM_MS);
+  }
+
   function changed(state) {
     if (state.connection.status !== "connected") {
       seen = {};
@@ -44,6 +61,10 @@ export function createLists({ api, dispatch, opened }) {
     // The words of the conversation come first: these would be asked for, read and shown while they
     // are awaited.
     if (state.historyAfter === null) return;
+    const now = new Map(state.activity).set("elsewhere", state.changedLists?.conversations ?? 0);
+    // A conversation that is heard from now on is no news: the list has what it holds.
+    if ([...now].some(([of, mark]) => (marks.get(of) ?? mark) !== mark)) loadConversations();
+    marks = now;
     const news = {
       capabilities: state.capabilities,
       approvals: state.elsewhere.ids,

@@ -6,7 +6,7 @@ import { Connection } from "./connection.js";
 import { createLists } from "./lists.js";
 import { loadOutbox, newId, saveOutbox } from "./outbox.js";
 import { createStore } from "./store.js";
-import { capabilitiesMark, initialWorkspace, mainState, reduceWorkspace, seenByConnection, timersMark, together, wholeOutbox } from "./workspace.js";
+import { activityMarks, capabilitiesMark, initialWorkspace, mainState, reduceWorkspace, seenByConnection, timersMark, together, wholeOutbox } from "./workspace.js";
 
 /**
  * The session of this tab. `storage` is like `sessionStorage`; `url` is the address of `/chat`. `fetch`, `schedule` and what `Connection` may
@@ -21,7 +21,7 @@ export function createSession({ storage, url, fetch, schedule, ...line }) {
   const lists = createLists({ api, dispatch, opened: (kind) => looked.get(kind)?.() === true });
   const loading = new Set();
 
-  store.subscribe((workspace) => lists.changed({ ...together(workspace), capabilities: capabilitiesMark(workspace), timers: timersMark(workspace) }));
+  store.subscribe((workspace) => lists.changed({ ...together(workspace), capabilities: capabilitiesMark(workspace), timers: timersMark(workspace), activity: activityMarks(workspace) }));
   let kept = "";
   store.subscribe((workspace) => {
     const entries = wholeOutbox(workspace);

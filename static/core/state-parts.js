@@ -70,7 +70,7 @@ function turnTold(frame, turnState) {
   return { usage, ms, endedAt, endSeq };
 }
 
-const TOLD = ["said", "ms", "version", "columns", "total", "uncertain", "refusal"];
+const TOLD = ["said", "ms", "version", "columns", "total", "fault", "uncertain", "refusal"];
 
 /** The part of a `tool_result` that is for a person; what it does not say is left out. */
 export function resultTold(frame) {

@@ -18,6 +18,7 @@ import {
   waitingListed,
 } from "./state-law.js";
 import { hasEnded, inOneGo, isFinal, mapValues, openTurns, putItem, resultTold, withEntry, withTurn } from "./state-parts.js";
+import { modelSeen, steered, steeringShown, textRecorded, textWritten } from "./state-said.js";
 import { taskChanged, tasksListed } from "./state-tasks.js";
 import { TODO_HANDLERS } from "./state-todo.js";
 
@@ -174,73 +175,6 @@ function queued(state, frame) {
   if (frame.origin !== undefined) return putItem(state, frame, `turn:${frame.turn}`, said);
   // Without an origin the turn waited, and goes on. A message that decided it shows, a button not.
   return frame.content === undefined ? state : putItem(state, frame, `decided:${frame.seq}`, said);
-}
-
-/** Something was said into a turn. Its place is behind the step it came during, which the frame does not know yet. */
-function steered(state, frame) {
-  if (state.moved.has(frame.message)) return state;
-  const key = `steered:${frame.message}`;
-  const known = state.items.get(key);
-  if (known?.content !== undefined) return state;
-  const { id: clientId, images = NONE } = frame;
-  const said = { kind: "user", content: frame.content ?? "", clientId, images, steered: true };
-  const item = { key, turn: frame.turn, ...said, at: frame.seq, shownAt: known?.shownAt };
-  return { ...state, items: new Map(state.items).set(key, item) };
-}
-
-/** From this place on the model sees what was said into the turn. The two frames may come in either order. */
-function steeringShown(state, frame) {
-  const items = new Map(state.items);
-  for (const message of frame.messages ?? []) {
-    const key = `steered:${message}`;
-    if (state.moved.has(message)) continue;
-    const known = items.get(key) ?? { key, turn: frame.turn, kind: "user", steered: true, at: frame.seq };
-    items.set(key, { ...known, shownAt: frame.seq });
-  }
-  return withTurn({ ...state, items }, frame);
-}
-
-function textWritten(state, frame) {
-  const turn = state.turns.get(frame.turn);
-  if (hasEnded(turn)) return state;
-  const key = `${frame.turn}:${frame.step}`;
-  const known = state.streams.get(key);
-  if (known && (known.recorded || known.attempt > frame.attempt)) return state;
-  const fresh = !known || known.attempt < frame.attempt;
-  // Of a step that was under way when this page came, nobody says what was written before.
-  const midway = !known && state.hello && turn?.told <= state.since;
-  const text = fresh ? (midway ? "… " : "") + frame.content : known.text + (known.gap ? " … " : "") + frame.content;
-  const stream = {
-    turn: frame.turn,
-    step: frame.step,
-    attempt: frame.attempt,
-    at: known?.at ?? state.lastSeq + 0.5,
-    text,
-  };
-  return { ...state, streams: new Map(state.streams).set(key, stream) };
-}
-
-function textRecorded(state, frame) {
-  const item = {
-    kind: "assistant",
-    content: frame.content,
-    final: frame.final === true,
-    unproven: frame.unproven === true,
-    stopped: frame.stopped === true,
-  };
-  const key = `assistant:${frame.turn}:${frame.step}`;
-  const streamKey = `${frame.turn}:${frame.step}`;
-  const stream = state.streams.get(streamKey);
-  if (stream && !stream.recorded && !state.items.has(key)) {
-    const streams = new Map(state.streams).set(streamKey, { ...stream, text: "", recorded: true });
-    state = { ...state, streams };
-    item.streamKey = streamKey;
-  }
-  return withTurn(modelSeen(putItem(state, frame, key, item), frame, false), frame);
-}
-
-function modelSeen(state, frame, fails) {
-  return frame.seq > state.model.seq ? { ...state, model: { seq: frame.seq, fails } } : state;
 }
 
 function callProposed(state, frame) {

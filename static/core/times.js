@@ -1,5 +1,6 @@
 // Times in words. Pure functions; nothing here touches the DOM.
 
+import { decimal } from "./numbers.js";
 import { locale, words } from "./words.js";
 
 /** Makes a writer of times in the page's language, once: to make one costs as much as to write a hundred times. */
@@ -70,7 +71,7 @@ export function clockTime(text, now) {
 export function duration(ms) {
   if (typeof ms !== "number" || !(ms >= 0)) return "";
   if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 59_950) return `${(ms / 1000).toFixed(ms < 9950 ? 1 : 0)} s`;
+  if (ms < 59_950) return `${decimal(ms / 1000, ms < 9950 ? 1 : 0)} s`;
   const seconds = Math.round(ms / 1000);
   const [minutes, rest] = [Math.floor(seconds / 60), seconds % 60];
   return rest === 0 ? `${minutes} min` : `${minutes} min ${rest} s`;

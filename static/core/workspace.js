@@ -121,6 +121,12 @@ export function alive(workspace) {
   });
 }
 
+/** conversation → another text when a turn came or ended, or something waits or was decided. One whose frames do not come here has none: of those the server says that the list changed. */
+export function activityMarks({ states }) {
+  const heard = [...states].filter(([, { historyAfter, followed }]) => followed || historyAfter !== null);
+  return new Map(heard.map(([id, state]) => [id, `${state.turns.size} ${openTurns(state.turns).length} ${waiting(state).length}`]));
+}
+
 /** How many approvals wait for a person, in any conversation. */
 export function waitingEverywhere(workspace) {
   const here = [...workspace.states.values()].flatMap((state) => waiting(state).map(({ id }) => id));

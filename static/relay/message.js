@@ -3,6 +3,7 @@
 
 import { addressOf } from "../core/address.js";
 import { h } from "../core/dom.js";
+import { decimal } from "../core/numbers.js";
 import { localTime, shortTime } from "../core/times.js";
 import { button } from "../ui/button.js";
 import { exactNodes } from "../ui/exact.js";
@@ -54,7 +55,7 @@ export class RelayMessage extends HTMLElement {
 }
 customElements.define("l3-relay-message", RelayMessage);
 
-const sizeOf = (bytes) => (bytes < 1_048_576 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / 1_048_576).toFixed(1)} MB`);
+const sizeOf = (bytes) => (bytes < 1_048_576 ? `${Math.ceil(bytes / 1024)} KB` : `${decimal(bytes / 1_048_576, 1)} MB`);
 
 /** A row for `keyed`. */
 export const messageRow = (message, linked = false) => ({ key: message.id, message, linked, told: JSON.stringify(message) });

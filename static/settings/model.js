@@ -2,6 +2,7 @@
 // cost.
 
 import { h } from "../core/dom.js";
+import { decimal } from "../core/numbers.js";
 import { locale } from "../core/words.js";
 import { mainState } from "../core/workspace.js";
 import { button } from "../ui/button.js";
@@ -92,7 +93,7 @@ function tester(api, model, name) {
 }
 
 function testedNodes({ ok, said: told, ms, checks }) {
-  const head = h("p", { class: "tested-head", "data-ok": String(ok) }, `${said.tested[ok]} ${told} (${said.took((ms / 1000).toFixed(1))})`);
+  const head = h("p", { class: "tested-head", "data-ok": String(ok) }, `${said.tested[ok]} ${told} (${said.took(decimal(ms / 1000, 1))})`);
   const rows = checks.map(({ what, state, said: finding }) =>
     h("li", { "data-state": state }, h("span", { class: "check-what" }, what), " ", h("span", { class: "check-state" }, said.checkStates[state] ?? state), finding ? h("span", { class: "none" }, ` ${finding}`) : ""),
   );

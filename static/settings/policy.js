@@ -2,7 +2,7 @@
 
 import { h } from "../core/dom.js";
 import { field, input, select, toggle } from "../ui/forms.js";
-import { errorState, skeleton } from "../ui/states.js";
+import { errorState, waitingFor } from "../ui/states.js";
 import { toast } from "../ui/toast.js";
 import { profilePart } from "./profiles.js";
 import { savingForm } from "./saving.js";
@@ -14,7 +14,8 @@ const FIRST_TOOLS = ["execute_sql", "write_capability", "manage_tasks", "restart
 
 /** The part of it. */
 export function policySection({ api, gone, profiles }) {
-  const tools = toolNames(api);
+  let known = toolNames(api);
+  const tools = (anew) => (anew ? (known = toolNames(api)) : known);
   return profilePart({ api, gone, profiles, make: (policy) => [modeForm(api, policy), ...ruleNodes(api, policy, tools, gone)] });
 }
 
@@ -36,14 +37,18 @@ function modeForm(api, { profile, mode, governor, models }) {
   return savingForm({ label: said.mode, testid: "policy-form", holds: said.nextCall, body, save });
 }
 
-/** Each rule is saved as it is chosen. */
+/** Each rule is saved as it is chosen. `tools(anew)` gives what there is a rule for, asked for once more if a person wants that. */
 function ruleNodes(api, { profile, rules }, tools, gone) {
-  const list = h("div", { class: "rules", "data-testid": "rules" }, skeleton(2));
+  const list = h("div", { class: "rules", "data-testid": "rules" });
   const put = (names, problem) => {
     const all = [...new Set([...names, ...Object.keys(rules)])];
-    list.replaceChildren(...all.map((tool) => ruleRow(api, profile, tool, rules[tool])), problem ? errorState(problem) : "");
+    list.replaceChildren(...all.map((tool) => ruleRow(api, profile, tool, rules[tool])), problem ? errorState(problem, () => load(true)) : "");
   };
-  tools.then(({ names, problem }) => gone.aborted || put(names, problem));
+  const load = (anew) => {
+    list.replaceChildren(waitingFor(() => load(true), 2));
+    tools(anew).then(({ names, problem }) => gone.aborted || put(names, problem));
+  };
+  load(false);
   return [h("h3", {}, said.rules), h("p", { class: "none" }, `${said.rulesHelp} ${said.nextCall}`), list];
 }
 

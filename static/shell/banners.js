@@ -2,7 +2,7 @@
 // answers, that capabilities are not loaded, that the server cannot be reached.
 
 import { h, keyed } from "../core/dom.js";
-import { setting } from "../core/settings.js";
+import { set, setting } from "../core/settings.js";
 import { words } from "../core/words.js";
 
 /** The words of a banner: the first sentence stands out, the second is left out on a phone, and names of variables are code. */
@@ -17,6 +17,8 @@ export class Banners extends HTMLElement {
   connectedCallback() {
     this.setAttribute("role", "region");
     this.setAttribute("aria-label", words.line.notices);
+    /** kind → true if a person has read that banner. */
+    this.read = setting("folded", {});
   }
 
   set data({ hello, connection, model }) {
@@ -25,17 +27,30 @@ export class Banners extends HTMLElement {
     if (hello?.safe_mode) kinds.push("safe");
     if (hello?.model.kind === "tour") kinds.push("tour");
     else if (model.fails) kinds.push("model");
+    // A trouble that is over is news when it comes again.
+    if (hello && !hello.safe_mode) this.keep("safe", false);
+    if (model.seq > 0 && !model.fails) this.keep("model", false);
     const rows = kinds.map((kind) => ({ key: kind, kind }));
-    keyed(this, rows, ({ kind }) => banner(kind));
+    keyed(this, rows, ({ kind }) => {
+      const node = banner(kind, this.read[kind]);
+      // It is read once it is in sight: from the next load on it is one line.
+      if (!document.hidden) this.keep(kind, true);
+      return node;
+    });
+  }
+
+  keep(kind, isRead) {
+    if ((this.read[kind] ?? false) === isRead) return;
+    this.read = { ...this.read, [kind]: isRead };
+    set("folded", this.read);
   }
 }
 
-/** One banner. Those that are no alarm fold to one line after the first reading, and stay so. */
-function banner(kind) {
-  const isAlarm = kind !== "tour";
-  const node = h("div", { class: "banner", "data-testid": "banner", "data-banner": kind, role: isAlarm ? "alert" : "note" });
+/** One banner. Those that last fold to one line after the first reading. */
+function banner(kind, isRead) {
+  const node = h("div", { class: "banner", "data-testid": "banner", "data-banner": kind, role: kind === "tour" ? "note" : "alert" });
   node.append(h("p", {}, texts(kind)));
-  if (isAlarm) return node;
+  if (kind === "offline") return node;
   const fold = h("button", { type: "button", class: "quiet" });
   const show = (folded) => {
     node.dataset.folded = String(folded);
@@ -44,10 +59,7 @@ function banner(kind) {
   };
   fold.addEventListener("click", () => show(node.dataset.folded !== "true"));
   node.append(fold);
-  show(setting("folded", {})[kind] === true);
-  const detail = { kind, folded: true };
-  // It has been read once: from the next load on it is one line.
-  queueMicrotask(() => node.dispatchEvent(new CustomEvent("dismiss-banner", { bubbles: true, detail })));
+  show(isRead === true);
   return node;
 }
 

@@ -6,23 +6,23 @@
   // else: found one after the other, by who names whom, these files would come late.
   // `tests/page/weight.test.mjs` says if a name is missing.
   const SAID = [
-    ["chat", "answer turns retried markdown blocks formulas view item-rows"],
+    ["chat", "answer turns retried markdown blocks formulas followed links view item-rows"],
     ["vendor", "dompurify-3.4.18.min marked-18.2.1.esm"],
     ["ui", "code"],
     ["chat", "message file-block cut-text thumbnails turn-foot steps step-words tool-card"],
-    ["core", "approvals times format visible"],
+    ["core", "approvals times numbers format visible"],
     ["ui", "exact said section table chart-data table-text details menu"],
   ];
   // The code of the page itself, and that of Chat with its style: the same holds of them.
   const SHELL = [
     ["shell", "index live router attention places shortcuts viewport who banners dock header rail"],
-    ["core", "address session settings words workspace state-law lists api connection outbox store state-parts state later dom"],
+    ["core", "address session settings words workspace state-law lists api connection outbox store state-parts state-said state later dom"],
     ["words", "en"],
     ["ui", "button states icons"],
   ];
   const CHAT = [
     ["words", "en-chat"],
-    ["chat", "index composer-data draft greetings row-elements composer conversations messages followed row-window grouping attachments links"],
+    ["chat", "index composer-data draft greetings row-elements composer conversations messages row-window grouping attachments"],
     ["core", "styles characters entries text images server-clock state-tasks state-todo"],
   ];
   const { src } = document.currentScript;

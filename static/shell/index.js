@@ -4,9 +4,8 @@
 import { parseAddress } from "../core/address.js";
 import { characterOf } from "../core/characters.js";
 import { createSession } from "../core/session.js";
-import { set, setting } from "../core/settings.js";
 import { LANGUAGES, language, words } from "../core/words.js";
-import { mainState, shownState, together, waitingEverywhere } from "../core/workspace.js";
+import { mainState, together, waitingEverywhere } from "../core/workspace.js";
 import { createAttention } from "./attention.js";
 import { dockRows } from "./live.js";
 import { PLACES, placesFor, talk, voice } from "./places.js";
@@ -167,9 +166,6 @@ addEventListener("stop-conversation", ({ detail }) => session.stop(detail));
 addEventListener("new-chat", newChat);
 addEventListener("show-approval", toApproval);
 addEventListener("open-palette", actions.palette);
-addEventListener("dismiss-banner", ({ detail: { kind, folded } }) => {
-  set("folded", { ...setting("folded", {}), [kind]: folded });
-});
 addEventListener("retry", session.retry);
 addEventListener("online", session.retry);
 addEventListener("visibilitychange", () => !document.hidden && session.retry());

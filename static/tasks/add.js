@@ -7,23 +7,35 @@ import { input } from "../ui/forms.js";
 import { timeOfField } from "./days.js";
 import { tasks as said } from "./words.js";
 
-/** The form: `{ node, focus() }`; `add({ title, due_at })` orders a task. What is begun in it is kept in `storage`. */
+/** The most characters of a title that the server takes. */
+export const LONGEST_TITLE = 200;
+
+/**
+ * The form: `{ node, focus() }`; `add({ title, due_at })` orders a task and gives the order's outcome. What is begun in it is kept in `storage`, and
+ * comes back if it is refused.
+ */
 export function addForm(add, storage) {
-  const title = input({ placeholder: said.add, "aria-label": said.add, maxlength: "1000", "data-testid": "task-new" });
+  const title = input({ placeholder: said.add, "aria-label": said.add, maxlength: LONGEST_TITLE, "data-testid": "task-new" });
   const due = input({ type: "datetime-local", "aria-label": said.due, dir: undefined, "data-testid": "task-due" });
   const draft = draftOf(storage, "tasks");
   [title.value = "", due.value = ""] = draft.texts();
-  const submit = () => {
-    if (title.value.trim() === "") return title.focus();
-    const at = timeOfField(due.value);
-    add({ title: title.value.trim(), ...(at && { due_at: at }) });
-    title.value = "";
-    due.value = "";
-    draft.keep();
-    title.focus();
-    return undefined;
+  const fill = (...texts) => {
+    [title.value, due.value] = texts;
+    draft.keep(...texts);
   };
-  const node = h("form", { class: "task-add" }, title, due, button(said.addButton, submit, { type: "submit", icon: "plus", "data-testid": "task-add" }));
+  async function submit() {
+    const given = [title.value, due.value];
+    title.focus();
+    if (title.value.trim() === "") return;
+    const at = timeOfField(due.value);
+    fill("", "");
+    const outcome = await add({ title: given[0].trim(), ...(at && { due_at: at }) });
+    // A task that is refused is to be mended, unless another one is begun meanwhile.
+    if (outcome?.state === "failed" && title.value === "" && due.value === "") fill(...given);
+  }
+  // The next one may be added while this one is on its way.
+  const press = () => void submit();
+  const node = h("form", { class: "task-add" }, title, due, button(said.addButton, press, { type: "submit", icon: "plus", "data-testid": "task-add" }));
   node.addEventListener("submit", (event) => event.preventDefault());
   node.addEventListener("input", () => draft.keep(title.value, due.value));
   return { node, focus: () => title.focus() };

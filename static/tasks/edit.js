@@ -6,6 +6,7 @@ import { words } from "../core/words.js";
 import { button } from "../ui/button.js";
 import { closeDetails, openDetails } from "../ui/details.js";
 import { field, input, select } from "../ui/forms.js";
+import { LONGEST_TITLE } from "./add.js";
 import { fieldOfTime, timeOfField } from "./days.js";
 import { tasks as said } from "./words.js";
 
@@ -13,7 +14,7 @@ const STATUSES = ["pending", "in_progress", "done", "cancelled"];
 
 /** Opens `task`; `change(id, fields)` orders a change. When it is closed the focus goes back to `from`. */
 export function openTask(task, { change, from }) {
-  const title = input({ value: task.title, required: true, maxlength: "1000", name: "title" });
+  const title = input({ value: task.title, required: true, maxlength: LONGEST_TITLE, name: "title" });
   const details = h("textarea", { class: "input", rows: "4", dir: "auto", name: "details" });
   details.value = task.details ?? "";
   const due = input({ type: "datetime-local", value: fieldOfTime(task.due_at), dir: undefined, name: "due" });

@@ -4,6 +4,7 @@ import { h } from "../core/dom.js";
 import { localTime, shortTime } from "../core/times.js";
 import { saidNodes } from "../ui/said.js";
 import { errorState, waitingFor } from "../ui/states.js";
+import { dueOf, placeOfDone } from "./due.js";
 import { zone } from "./edit.js";
 import { heartbeat as said } from "./words.js";
 
@@ -49,14 +50,13 @@ export function heartbeatSection(api, signal) {
   return { node, load };
 }
 
-function nextRow({ kind, subject, at, title }) {
-  const text = (said.kinds[kind] ?? said.kinds.other)(title ?? "", subject);
-  const place = kind === "task" ? `#tasks/${subject}` : "#approvals";
-  return h("li", {}, timeNode(at), kind === "kept" ? h("span", {}, text) : h("a", { href: place, dir: "auto" }, text));
+function nextRow(due) {
+  const { text, place } = dueOf(due);
+  return h("li", {}, timeNode(due.at), h(place ? "a" : "span", { href: place, dir: "auto" }, text));
 }
 
-function didRow({ at, said: sentence, conversation }) {
-  return h("li", {}, timeNode(at), h("a", { href: `#chat/${conversation}`, dir: "auto" }, saidNodes(sentence)));
+function didRow(done) {
+  return h("li", {}, timeNode(done.at), h("a", { href: placeOfDone(done), dir: "auto" }, saidNodes(done.said)));
 }
 
 const timeNode = (at) => h("time", { datetime: at, title: localTime(at) }, shortTime(at));

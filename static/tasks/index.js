@@ -45,7 +45,7 @@ export async function mount(host, { session: given, storage, go, announce }) {
   const { signal } = gone;
   const { store, lists, api } = session;
   const orders = createOrders({ session, changed: () => show(), tell, signal });
-  const add = addForm((fields) => (refusal.replaceChildren(), orders.add(fields)).then((outcome) => outcome?.state === "done" && announce(said.added(fields.title))), storage);
+  const add = addForm((fields) => (refusal.replaceChildren(), orders.add(fields)).then((outcome) => (outcome?.state === "done" && announce(said.added(fields.title)), outcome)), storage);
   const panes = { list: listPane(), week: weekPane((day) => go("tasks", "week", ...(day ? [day] : []))) };
   const view = segmented(said.view, [["list", said.list], ["week", said.weekView]], "list", (value) => go("tasks", ...(value === "week" ? ["week"] : [])));
   const waiting = h("div", {}, waitingFor(() => lists.load("tasks")));

@@ -3,7 +3,7 @@
 
 import { h } from "../core/dom.js";
 import { argumentParts, grantMarks } from "../core/format.js";
-import { sizeOf } from "../core/text.js";
+import { sizeOf } from "../core/numbers.js";
 import { approval as said } from "./approval-words.js";
 import { exactBlock, exactDiff, exactNodes, hiddenWarning } from "./exact.js";
 import { foldable } from "./fold.js";
@@ -81,8 +81,8 @@ function differenceNode(difference) {
 function exactArguments(args, capability) {
   const parts = argumentParts(args);
   if (parts.length === 0) return [part(said.arguments, h("p", { class: "none" }, said.noArguments))];
-  return parts.map(({ label, text, language }) => {
-    const title = label === "arguments" ? said.exactArguments : label === "other arguments" ? said.otherArguments : said.argument(label);
+  return parts.map(({ label, kind, text, language }) => {
+    const title = { all: said.exactArguments, others: said.otherArguments }[kind] ?? said.argument(label);
     if (capability && text === capability.source) return h("p", { class: "none", dir: "auto" }, said.sameAsSource(label));
     return part(title, foldable(exactBlock(text, language, title), text));
   });

@@ -33,11 +33,11 @@ class Waiting extends HTMLElement {
 }
 customElements.define("l3-waiting", Waiting);
 
-/** Lines in the place of content that is on its way. They are seen only if it takes longer than a moment. */
-export function skeleton(lines = 4, cancel) {
+/** Lines in the place of content that is on its way. They are seen only if it takes longer than a moment; `late` ones take no room before. */
+export function skeleton(lines = 4, cancel, late) {
   const said = h("p", { role: "status" });
   const rows = Array.from({ length: lines }, () => h("i", { "aria-hidden": "true" }));
-  return Object.assign(h("l3-waiting", { class: "skeleton" }, said, rows), { said, cancel });
+  return Object.assign(h("l3-waiting", { class: late ? "skeleton late" : "skeleton" }, said, rows), { said, cancel });
 }
 
 /** The same for what `again()` asks for: if a person calls it off, it says so, with a way to try it once more. */

@@ -108,14 +108,17 @@ export function sortedRows({ columns, rows }, column, descending) {
   });
 }
 
-/** CSV as RFC 4180 has it. A text that a spreadsheet would take for a formula gets an apostrophe. */
+/** A number and nothing else: with a sign before it, it is no formula. */
+const PLAIN_NUMBER = /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i;
+
+/** CSV as RFC 4180 has it. A text that a spreadsheet would take for a formula gets an apostrophe, also the name of a column. */
 export function csvOf({ columns, rows }) {
   const quoted = (text) => (/[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const cell = (value) => {
     const text = exactText(value);
-    return quoted(typeof value === "string" && /^[=+\-@\t\r]/.test(text) && !/^[+-]?\d/.test(text) ? `'${text}` : text);
+    return quoted(/^\s*[=+\-@]|^[\t\r]/.test(text) && !PLAIN_NUMBER.test(text) ? `'${text}` : text);
   };
-  const lines = [columns.map(({ name }) => quoted(name)), ...rows.map((row) => row.map(cell))];
+  const lines = [columns.map(({ name }) => name), ...rows].map((row) => row.map(cell));
   return lines.map((line) => `${line.join(",")}\r\n`).join("");
 }
 

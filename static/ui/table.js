@@ -11,10 +11,12 @@ import { cellText, csvOf, exactText, markdownOf, readTable, sortedRows } from ".
 
 /** More rows are shown on a press: each costs layout. */
 const SHOWN_ROWS = 100;
-/** A longer text stands on several lines: so many of the widest letters fit on one. */
-const WIDE_CELL = 22;
-/** A longer text opens in the details. */
-const LONG_CELL = 60;
+/** So many of the widest letters stand on the one line of a cell; a longer text opens in the details. */
+const LONG_CELL = 22;
+/** The same of figures: no digit is that wide. */
+const LONG_FIGURE = 40;
+/** More of a longer one nobody sees. */
+const SEEN_CELL = 240;
 
 /** `<rows-table>`: `rows = { columns: [{ name, type }], rows: [[…]], total }`; `name`, if set before, names a file of it. */
 export class RowsTable extends HTMLElement {
@@ -88,14 +90,12 @@ export class RowsTable extends HTMLElement {
   cell(value, column, now, isFirst) {
     const { text, exact, none } = cellText(value, column, now);
     const attributes = { "data-kind": column.kind, class: none ? "none" : undefined };
-    const whole = exact ?? text;
     if (none) return h("td", { ...attributes, title: "NULL" }, h("span", { "aria-hidden": "true" }, text), h("span", { class: "visually-hidden" }, words.rows.empty));
     const tag = isFirst ? "th" : "td";
     if (isFirst) attributes.scope = "row";
-    const isWhole = whole.length <= LONG_CELL && !whole.includes("\n");
-    if (isWhole && text.length > WIDE_CELL) attributes.class = "cell-wide";
-    if (isWhole) return h(tag, { ...attributes, title: exact !== text ? exact : undefined, dir: "auto" }, text);
-    const open = h("button", { type: "button", class: "cell-long", title: words.rows.open, dir: "auto" }, text.slice(0, 4 * LONG_CELL));
+    const isShort = text.length <= (exact === undefined ? LONG_CELL : LONG_FIGURE) && !text.includes("\n");
+    if (isShort) return h(tag, { ...attributes, title: exact !== text ? exact : undefined, dir: "auto" }, text);
+    const open = h("button", { type: "button", class: "cell-long", title: words.rows.open, dir: "auto" }, text.slice(0, SEEN_CELL));
     open.addEventListener("click", () => openDetails({ title: column.name, body: wholeText(value), from: open }));
     return h(tag, attributes, open);
   }

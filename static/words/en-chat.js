@@ -133,6 +133,7 @@ export const chat = {
     result: "Result",
     log: "Log",
     operations: "Did outside its sandbox",
+    fault: (line) => (line ? `The fault, in line ${line}` : "The fault"),
     technical: "What the assistant was told",
     classified: (complexity, risk, impact, confirm) => `A second model called it: complexity ${complexity}, risk ${risk}, impact ${impact}${confirm ? "; a person should see it first" : ""}.`,
     json: "As JSON",

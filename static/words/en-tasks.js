@@ -71,7 +71,12 @@ export const heartbeat = {
   cannot: (reason) => `The heartbeat could not be asked. ${reason}`,
   kinds: {
     task: (title) => title,
+    reminder: (title) => `Reminder: ${title}`,
+    timer: (title) => (title ? `The timer for “${title}” is over` : "The timer is over"),
+    voice: () => "The call with Law ends, unless it goes on",
     approval: (title) => `The time to decide about ${title} ends`,
+    follow_up: (title) => `A follow-up to ${title}, unless they write before`,
+    campaign: (title) => `The campaign “${title}” goes on`,
     kept: () => "Rows that were kept for Undo are let go",
     other: (title, id) => title || `Number ${id}`,
   },

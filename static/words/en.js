@@ -150,6 +150,7 @@ export default {
     over: "The time is over; this counts as refused any moment now.",
     until: (span, time) => `Without an answer it is refused in ${span}, ${time}.`,
   },
+  calls: { all: "arguments", others: "other arguments", broken: "arguments (not valid JSON)", due: (time) => `due ${time}`, bytes: (count) => `(${count} bytes)` },
   short: { characters: (count) => `${count} characters`, unknown: "unknown", days: (count) => `${count} days` },
   say: { close: "Close", cancel: "Cancel", save: "Save", again: "Try again", loading: "Loading…", back: "Back", notLoaded: "This part of the page could not be loaded. Load the page again." },
 };

@@ -133,6 +133,7 @@ export const chat = {
     result: "Resultado",
     log: "Registro",
     operations: "Fez fora da sua caixa",
+    fault: (line) => (line ? `A falha, na linha ${line}` : "A falha"),
     technical: "O que foi dito ao assistente",
     classified: (complexity, risk, impact, confirm) => `Um segundo modelo disse: complexidade ${complexity}, risco ${risk}, impacto ${impact}${confirm ? "; uma pessoa deveria ver antes" : ""}.`,
     json: "Como JSON",

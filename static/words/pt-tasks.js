@@ -71,7 +71,12 @@ export const heartbeat = {
   cannot: (reason) => `O pulso não pôde ser consultado. ${reason}`,
   kinds: {
     task: (title) => title,
+    reminder: (title) => `Lembrete: ${title}`,
+    timer: (title) => (title ? `Acaba o tempo do temporizador de “${title}”` : "Acaba o tempo do temporizador"),
+    voice: () => "A chamada com Law termina, se não continuar",
     approval: (title) => `Acaba o tempo para decidir sobre ${title}`,
+    follow_up: (title) => `Um lembrete para ${title}, se não escrever antes`,
+    campaign: (title) => `A campanha “${title}” continua`,
     kept: () => "Linhas guardadas para Desfazer são soltas",
     other: (title, id) => title || `Número ${id}`,
   },

@@ -148,6 +148,7 @@ export default {
     over: "O tempo acabou; isto conta como recusado a qualquer momento.",
     until: (span, time) => `Sem resposta, será recusado em ${span}, ${time}.`,
   },
+  calls: { all: "argumentos", others: "outros argumentos", broken: "argumentos (JSON inválido)", due: (time) => `vence ${time}`, bytes: (count) => `(${count} bytes)` },
   short: { characters: (count) => `${count} caracteres`, unknown: "desconhecido", days: (count) => `${count} dias` },
   say: { close: "Fechar", cancel: "Cancelar", save: "Salvar", again: "Tentar de novo", loading: "Carregando…", back: "Voltar", notLoaded: "Esta parte da página não pôde ser carregada. Carregue a página de novo." },
 };

@@ -11,6 +11,7 @@ const { replayed } = await load("activity/replayed.js");
 const { queryOf } = await load("activity/events.js");
 const { dayLimits } = await load("activity/usage.js");
 const { default: en } = await load("words/en-activity.js");
+const { default: pt } = await load("words/pt-activity.js");
 
 /** An event of each kind, as the server stores them. */
 const STORED = readFileSync(new URL("../../src/facts/stored.jsonl", import.meta.url), "utf8").trim().split("\n").map((line) => JSON.parse(line));
@@ -25,6 +26,23 @@ test("every_kind_of_event_that_is_recorded_has_a_sentence_of_its_own", () => {
   }
   for (const kind of kinds) assert.ok(en.kinds[kind], `${kind} can be looked for`);
   assert.equal(sentenceOf({ kind: "something_new" }, "It was new.").said, "It was new.");
+});
+
+/** The names that a `text_enum!` of the server has. */
+function namesOf(file, name) {
+  const [, inside] = new RegExp(`\\b${name} \\{\\n([\\s\\S]*?)\\n    \\}`).exec(readFileSync(new URL(`../../src/domain/${file}`, import.meta.url), "utf8"));
+  return [...inside.matchAll(/= "(\w+)"/g)].map(([, text]) => text);
+}
+
+test("every_origin_of_a_turn_and_every_power_has_words_in_both_languages", () => {
+  const [origins, powers] = [namesOf("turn.rs", "Origin"), namesOf("operation.rs", "OperationKind")];
+  assert.ok(origins.includes("follow_up") && origins.includes("message") && powers.includes("browser") && powers.includes("http"), `${origins}; ${powers}`);
+  for (const { said } of [en, pt]) {
+    assert.deepEqual(origins.filter((origin) => !Object.hasOwn(said.turn_queued, origin)), []);
+    assert.deepEqual(powers.filter((power) => !Object.hasOwn(said.power, power)), []);
+  }
+  assert.equal(sentenceOf({ kind: "turn_queued", origin: "follow_up", content: "for the model" }).said, en.said.turn_queued.follow_up);
+  assert.equal(sentenceOf({ kind: "turn_queued", origin: "something_new", content: "" }).said, en.said.other, "nobody wrote");
 });
 
 test("a_person_is_not_shown_what_is_written_for_the_model", () => {

@@ -7,7 +7,7 @@ import { load } from "./load.mjs";
 const { createLists } = await load("core/lists.js");
 const { createApi } = await load("core/api.js");
 const { withWork } = await load("core/api-work.js");
-const { initialWorkspace, mainState, reduceWorkspace, together } = await load("core/workspace.js");
+const { activityMarks, initialWorkspace, mainState, reduceWorkspace, together } = await load("core/workspace.js");
 
 const hello = { type: "hello", conversation: 1, conversations: {}, last_seq: 0, model: {}, version: "1" };
 const after = (...actions) => actions.reduce(reduceWorkspace, initialWorkspace());
@@ -34,6 +34,41 @@ test("a_list_is_asked_for_again_when_it_changed_elsewhere", async () => {
   workspace = reduceWorkspace(workspace, { type: "changed", list: "tasks" });
   workspace = reduceWorkspace(workspace, { type: "changed", list: "tasks" });
   assert.deepEqual(await look(), ["tasks"], "twice in one moment is one question");
+});
+
+test("the_list_of_conversations_is_asked_for_when_something_began_or_ended_here_or_elsewhere_and_not_too_often", async () => {
+  const asked = [];
+  const timers = [];
+  const api = { list: async (kind) => (asked.push(kind), []) };
+  const lists = createLists({ api, dispatch() {}, opened: () => false, clock: { setTimeout: (run) => timers.push(run) } });
+  let workspace = after(hello, connected, { type: "@history", conversation: 1, after: 0 });
+  const look = async (...actions) => {
+    workspace = actions.reduce(reduceWorkspace, workspace);
+    lists.changed({ ...together(workspace), activity: activityMarks(workspace) });
+    await new Promise((resolve) => setImmediate(resolve));
+    return asked.splice(0).filter((kind) => kind === "conversations").length;
+  };
+  /** The moment is over in which it was asked for. */
+  const later = () => (timers.shift()(), look());
+  const elsewhere = { type: "changed", list: "conversations" };
+  const turn = (conversation, seq, state) => ({ type: "turn", turn: conversation * 100, state, origin: state === "queued" ? "message" : undefined, conversation, seq });
+  assert.equal(await look(), 0, "the shell asks when the line comes up");
+  assert.equal(await look(elsewhere), 1);
+  assert.equal(await look(elsewhere), 0, "a moment ago");
+  assert.equal(await look(elsewhere), 0);
+  assert.equal(await later(), 1, "then once for all of them");
+  assert.equal(await later(), 0, "and not again");
+  assert.equal(await look(turn(1, 1, "queued")), 1, "a turn that is heard here");
+  assert.equal(await later(), 0);
+  assert.equal(await look(turn(1, 2, "running"), { type: "delta", conversation: 1, turn: 100, step: 1, attempt: 1, content: "x" }), 0);
+  assert.equal(await look(turn(1, 3, "completed")), 1);
+  assert.equal(await later(), 0);
+  assert.equal(await look({ type: "@show", conversation: 7 }, { type: "@frames", conversation: 7, frames: [turn(7, 1, "queued")] }, { type: "@history", conversation: 7, after: 0 }), 0, "one that is opened is no news");
+  assert.equal(await look(turn(7, 2, "completed")), 1);
+  assert.equal(await later(), 0);
+  // One that is followed without its history is heard, too.
+  assert.equal(await look({ type: "@follow", conversation: 9, after: 4 }), 0);
+  assert.equal(await look(turn(9, 5, "queued")), 1);
 });
 
 test("a_task_that_was_deleted_elsewhere_leaves_with_the_list_and_one_that_was_just_made_stays", () => {

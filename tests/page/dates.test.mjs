@@ -8,8 +8,9 @@ process.env.TZ = "Europe/Lisbon";
 const kept = { getItem: () => JSON.stringify({ language: "pt" }) };
 for (const [name, value] of [["localStorage", kept], ["navigator", { language: "en-US", languages: ["en-US", "pt-PT"] }]]) Object.defineProperty(globalThis, name, { value, configurable: true });
 const { locale } = await load("core/words.js");
-const { clockTime, localTime, shortDay, shortTime, timeOfDay } = await load("core/times.js");
-const { dayText } = await load("core/format.js");
+const { clockTime, duration, localTime, shortDay, shortTime, timeOfDay } = await load("core/times.js");
+const { argumentParts, dayText, operationLine, summarize } = await load("core/format.js");
+const { compactNumber, costText, sizeOf } = await load("core/numbers.js");
 const { cellText } = await load("ui/table-text.js");
 const { timesUnder } = await load("ui/chart-data.js");
 const { firstDayOfWeek } = await load("tasks/days.js");
@@ -36,4 +37,21 @@ test("tables_and_charts_are_in_it_too", () => {
   assert.match(third, /^00:05\n2/);
   assert.deepEqual(timesUnder([Date.parse(AT) / 1000], 86_400, NOW), [shortDay(AT, NOW)]);
   assert.match(timesUnder([Date.parse(AT) / 1000 + 7], 5, NOW)[0], /^21:05:07\n/);
+});
+
+test("figures_have_the_sign_that_the_language_writes_before_the_places", () => {
+  assert.deepEqual([duration(1234), duration(12_000), duration(185_000)], ["1,2 s", "12 s", "3 min 5 s"]);
+  assert.deepEqual([compactNumber(34_120), compactNumber(2_200_000), compactNumber(999_400)], ["34,1k", "2,2M", "999k"]);
+  assert.deepEqual([costText(3), costText(12_345), costText(1_234_567)], ["< $0,0001", "$0,0123", "$1,23"]);
+  assert.equal(sizeOf(2_500_000), "2,5 MB");
+});
+
+test("a_call_is_told_in_it_and_an_argument_of_any_name_is_one", () => {
+  assert.match(summarize("manage_tasks", { action: "create", due_at: AT }), /^create · vence \S/);
+  const labels = (args) => argumentParts(args).map(({ label, kind }) => [label, kind]);
+  assert.deepEqual(labels({ n: 1 }), [["argumentos", "all"]]);
+  assert.deepEqual(labels({ code: "x", n: 1 }), [["code", undefined], ["outros argumentos", "others"]]);
+  assert.deepEqual(labels("{oops"), [["argumentos (JSON inválido)", "all"]]);
+  assert.deepEqual(labels({ "other arguments": "a\nb" }), [["other arguments", undefined]], "a name is no kind");
+  assert.equal(operationLine({ power: "http", request: { method: "POST", url: "https://a.example/", bytes: 3 } }), "POST https://a.example/ (3 bytes)");
 });

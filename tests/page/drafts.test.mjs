@@ -2,6 +2,7 @@
 // sent.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
@@ -100,6 +101,36 @@ test("what_was_begun_in_a_place_is_there_again_and_gone_once_it_was_sent", async
     again.of("campaigns-add-go").click();
     await settle();
     assert.deepEqual(JSON.parse(section(3).of("campaigns-add-tasks").value), [{ description: "two" }], "what was refused is left");
+  } finally {
+    delete globalThis.document;
+  }
+});
+
+test("a_task_that_is_refused_comes_back_to_be_mended_and_its_title_has_the_length_of_the_server", async () => {
+  globalThis.document = paper;
+  try {
+    const storage = tab();
+    const [asked, outcomes] = [[], []];
+    const { node } = addForm((fields) => (asked.push(fields.title), new Promise((resolve) => outcomes.push(resolve))), storage);
+    const [title, due] = [node.of("task-new"), node.of("task-due")];
+    const [, most] = /LONGEST_TITLE: usize = (\d+)/.exec(readFileSync(new URL("../../src/domain/todo/title.rs", import.meta.url), "utf8"));
+    assert.equal(String(title.attributes.maxlength), most);
+    const add = (text) => (title.type(text), node.of("task-add").click());
+    due.type("2026-12-01T09:00");
+    add(" Buy milk ");
+    assert.deepEqual([title.value, due.value, asked], ["", "", ["Buy milk"]], "there is room for the next one at once");
+    outcomes[0]({ state: "failed", said: "refused" });
+    await settle();
+    assert.deepEqual([title.value, due.value, draftOf(storage, "tasks").texts()], [" Buy milk ", "2026-12-01T09:00", [" Buy milk ", "2026-12-01T09:00"]]);
+    node.of("task-add").click();
+    outcomes[1]({ state: "done" });
+    await settle();
+    assert.deepEqual([title.value, storage.held.size], ["", 0]);
+    add("Another");
+    title.type("A third");
+    outcomes[2]({ state: "failed", said: "refused" });
+    await settle();
+    assert.equal(title.value, "A third", "the one that is begun stays");
   } finally {
     delete globalThis.document;
   }

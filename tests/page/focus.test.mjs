@@ -35,6 +35,7 @@ test("a_foot_keeps_the_focus_when_its_turn_is_tried_again_in_another_tab", optio
   await focus("l3-foot [data-testid=turn-branch]");
   const branch = { id: 7, title: "Again", profile: "builder", main: false, active_at: new Date().toISOString(), running: false, waiting: false, pinned: false, archived: false, from: { conversation: 1, seq: 1 } };
   server.world.api["/api/conversations"] = { conversations: [branch], next: null };
+  server.world.api["/api/conversations/1"] = { id: 1, branches: [{ conversation: 7, seq: 1 }] };
   // The list is asked for again when something happens.
   for (const frame of turnFrames(2, "And now?", "Now too.")) server.record(frame);
   await browser.waitFor(`return document.querySelector("[data-testid=retried]") !== null && document.querySelectorAll("l3-foot button").length > 3`);

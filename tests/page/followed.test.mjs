@@ -10,7 +10,7 @@ const options = { skip, timeout: 120_000 };
 const [ENTER, ESCAPE] = ["\uE007", "\uE00C"];
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const IMAGE = { media_type: "image/png", size: 70, sha256: "ab".repeat(32) };
-const ANSWER = "It is at [www.example.com](https://example.org/there), or [this way](https://example.net/plain).";
+const ANSWER = "It is at [www.example.com](https://example.org/there), or [Open example.com](https://example.org/words), or [this way](https://example.net/plain).";
 
 let browser;
 let server;
@@ -46,6 +46,7 @@ const PRESS = `
   document.querySelector(css).dispatchEvent(new MouseEvent(type, { button, bubbles: true, cancelable: true }));
   return taken;`;
 const ELSEWHERE = "l3-assistant a[href='https://example.org/there']";
+const WORDS = "l3-assistant a[href='https://example.org/words']";
 const PLAIN = "l3-assistant a[href='https://example.net/plain']";
 const asked = () => browser.waitFor(`return document.querySelector("dialog:modal")?.innerText`);
 const close = async () => {
@@ -59,6 +60,9 @@ test("a_link_whose_words_name_another_host_asks_first_whichever_button_presses_i
     assert.match(await asked(), /www\.example\.com.*leads to example\.org/s);
     await close();
   }
+  assert.equal(await browser.js(PRESS, WORDS, "click", 0), true, "a name among other words");
+  assert.match(await asked(), /Open example\.com.*leads to example\.org/s);
+  await close();
   assert.equal(await browser.js(PRESS, ELSEWHERE, "auxclick", 2), false, "the menu of the browser");
   assert.equal(await browser.js(`return document.querySelector("dialog")`), null);
 });

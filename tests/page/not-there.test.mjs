@@ -121,17 +121,21 @@ test("a_long_title_leaves_the_model_its_room_and_the_list_has_one_name", options
   assert.equal(await browser.js(name), "Conversations", "whether it is shown or not");
 });
 
-test("the_list_hears_what_another_tab_changed_and_says_what_was_changed_here", options, async () => {
+test("the_list_hears_what_was_changed_in_another_window", options, async () => {
+  const change = () => server.say({ type: "changed", list: "conversations" });
   await open("#chat");
   await listed("l3-conversation a[href='#chat/8']");
   kept = () => ({ conversations: [], next: null });
-  await browser.js(`globalThis.tab = new BroadcastChannel("conversations"); tab.postMessage("")`);
+  change();
   await browser.waitFor(`return document.querySelector("l3-conversation a[href='#chat/8']") === null`);
   kept = () => FULL["/api/conversations"];
-  await browser.js(`tab.postMessage("")`);
+  change();
   await listed("l3-conversation a[href='#chat/8']");
-  await browser.js(`tab.onmessage = () => (globalThis.told = true); document.querySelector("l3-conversation").reload()`);
-  await browser.waitFor(`return globalThis.told === true`);
+  await press("Archived");
+  await said("Nothing is archived.");
+  archived = () => ({ conversations: [entry(31, "First")], next: null });
+  change();
+  await listed("l3-conversation a[href='#chat/31']");
 });
 
 test("a_conversation_is_saved_as_a_file_by_keyboard", options, async () => {

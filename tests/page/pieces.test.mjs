@@ -7,7 +7,7 @@ import { load } from "./load.mjs";
 import { longFrames } from "./support/long.mjs";
 import { numbered } from "./support/talk.mjs";
 
-const { initialWorkspace, mainState, reduceWorkspace, together, alive, waitingEverywhere } = await load("core/workspace.js");
+const { activityMarks, initialWorkspace, mainState, reduceWorkspace, together, alive, waitingEverywhere } = await load("core/workspace.js");
 const { openTurns } = await load("core/state-parts.js");
 const { isBusy } = await load("core/state.js");
 const { createLists } = await load("core/lists.js");
@@ -42,7 +42,7 @@ function conversation(turns) {
     waitingEverywhere(workspace);
     dockRows(workspace, true);
     before = newsOf(workspace, before);
-    lists.changed(together(workspace));
+    lists.changed({ ...together(workspace), activity: activityMarks(workspace) });
     said(state);
     return rows;
   };

@@ -61,8 +61,18 @@ test("rows_sort_by_what_they_are_with_what_is_empty_last_either_way", () => {
 
 test("csv_and_markdown_hold_what_is_there_and_no_formula", () => {
   const all = table([["a", "text"], ["n", "int4"], ["j", "jsonb"]], [["x, \"y\"\nz", 1, { k: [1] }], ["=1+1", null, null], ["a|b\\", -5, null], ["@SUM(A1)", 2, null], ["-3 apples", 2, null]]);
-  assert.equal(csvOf(all), 'a,n,j\r\n"x, ""y""\nz",1,"{""k"":[1]}"\r\n\'=1+1,,\r\na|b\\,-5,\r\n\'@SUM(A1),2,\r\n-3 apples,2,\r\n');
+  assert.equal(csvOf(all), 'a,n,j\r\n"x, ""y""\nz",1,"{""k"":[1]}"\r\n\'=1+1,,\r\na|b\\,-5,\r\n\'@SUM(A1),2,\r\n\'-3 apples,2,\r\n');
   assert.equal(markdownOf(table([["a|b", "text"], ["n", "int4"]], [["x|y\nz", 1]])), "| a\\|b | n |\n| --- | --: |\n| x\\|y z | 1 |\n");
+});
+
+test("only_a_plain_number_begins_with_a_sign_in_csv_and_no_name_of_a_column_is_a_formula", () => {
+  const lines = (column, cells) => csvOf(table([[column, "text"]], cells.map((cell) => [cell]))).split("\r\n").slice(0, -1);
+  const numbers = ["-2", "+3.50", "-1.5e-7", -4, "7"];
+  assert.deepEqual(lines("n", numbers), ["n", ...numbers.map(String)]);
+  const formulas = ["-2+3+cmd|' /C calc'!A0", "+1-1", "-2.", "-1 2", "=1", "@a", "\n=1", " =1"];
+  for (const line of lines("n", formulas).slice(1)) assert.match(line, /^"?'/, line);
+  assert.equal(lines("=HYPERLINK(A1)", ["x"])[0], "'=HYPERLINK(A1)");
+  assert.equal(lines("-2+3", ["x"])[0], "'-2+3");
 });
 
 test("a_chart_needs_a_number_that_meets_a_date_or_a_label_and_no_ids", () => {
@@ -134,9 +144,48 @@ test("a_link_whose_text_names_another_host_is_known", () => {
   assert.equal(to("evil.example.org"), undefined);
   assert.equal(to("WWW.Evil.example.org/else"), undefined);
   assert.equal(to("the docs"), undefined);
-  assert.equal(to("see example.com for more"), undefined, "a sentence is no address");
   assert.equal(to("a@example.com", "mailto:b@example.org"), undefined);
   assert.equal(to("münchen.de", "https://xn--mnchen-3ya.de/"), undefined);
+});
+
+test("a_host_is_found_wherever_a_text_of_a_link_names_one", () => {
+  const to = (text, href = "https://evil.example.org/x") => namedElsewhere(text, href);
+  for (const text of [
+    "Open bank.com",
+    "see example.com for more",
+    "bank\u200b.com",
+    "ba\u00adnk.\u2060com",
+    "https://bank.com.",
+    "bank.com.",
+    "bank。com",
+    "10.0.0.1",
+    "Router (10.0.0.1).",
+    "http://localhost:8000/x",
+    "http://[::1]/",
+    "https://bank.com@evil.example.org/x",
+    "evil.example.org\\bank.com",
+    "evil.example.org, and bank.com",
+    "Node.js/bank.com",
+    "bank.com.js",
+    "main.rs",
+  ])
+    assert.equal(to(text), "evil.example.org", text);
+  for (const text of [
+    "https://evil.example.org/a/b/README.md?from=bank.com",
+    "See evil.example.org. There it is.",
+    "https://evil.example.org:443/x",
+    "www.evil.example.org.",
+    "Node.js",
+    "src/main.js and package.json",
+    "version 1.2.3, or 10.0.19041.1",
+    "e.g. this, at 3.5mm",
+    "",
+    undefined,
+  ])
+    assert.equal(to(text), undefined, text);
+  assert.equal(to("10.0.0.1", "http://10.0.0.1:8000/x"), undefined);
+  assert.equal(to("bank.com", "https://bank.com@evil.example.org/"), "evil.example.org");
+  assert.equal(to("bank.com", "https://www.bank.com./"), undefined);
 });
 
 test("suggestions_follow_what_there_is", () => {

@@ -2,7 +2,7 @@
 // page carries.
 
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
@@ -12,6 +12,7 @@ const { dollarsOf, microsOf } = await load("settings/rates.js");
 const { pairsOf } = await load("settings/mcp.js");
 const { LICENCES } = await load("settings/licences.js");
 const { default: en } = await load("words/en-settings.js");
+const { default: pt } = await load("words/pt-settings.js");
 const { createApi } = await load("core/api.js");
 const { siteApi } = await load("core/api-site.js");
 
@@ -59,7 +60,14 @@ test("every_library_that_is_carried_is_named_with_its_licence", () => {
 });
 
 test("every_setting_that_can_be_changed_has_its_words", () => {
-  for (const [name, texts] of Object.entries(en.names)) assert.ok(texts.length === 3 && texts.every(Boolean), name);
+  const source = readFileSync(new URL("../../src/config/sources.rs", import.meta.url), "utf8");
+  const [, list] = /const CHANGEABLE: \[&str; \d+\] = \[([^\]]*)\]/.exec(source);
+  const changeable = [...list.matchAll(/"(\w+)"/g)].map(([, name]) => name);
+  assert.ok(changeable.includes("LLM_MODEL"), "the server's list was found");
+  for (const { names } of [en, pt]) {
+    assert.deepEqual(Object.keys(names).toSorted(), changeable.toSorted(), "those that the server lets the page set");
+    for (const [name, texts] of Object.entries(names)) assert.ok(texts.length === 3 && texts.every(Boolean), name);
+  }
 });
 
 test("settings_and_law_are_asked_and_changed_at_their_addresses", async () => {

@@ -31,6 +31,7 @@ function createSession(text) {
   const site = { settings: [...told.settings(text), newer] };
   const answers = {
     list: async (kind) => ({ decisions: told.approvals(text), usage: told.usage(text), secrets: told.secrets(text), capabilities: [{ name: text }] })[kind],
+    conversations: async (after) => ({ conversations: after === "p2" ? [{ id: 12, title: text }] : [], next: null }),
     events: async ({ before }) => told.events(text, before ? null : 5),
     replay: async () => told.replay(text),
     policy: async (profile) => told.policy(profile, text),
@@ -67,7 +68,7 @@ function createSession(text) {
   const session = { store, api, lists: { load }, look: () => {}, decide: (detail) => decided.push(detail) };
   store.dispatch({ type: "hello", version: "0.3.0", conversation: 1, conversations: { builder: 1 }, last_seq: 4, model: { kind: "configured", provider: text, name: text }, safe_mode: false });
   store.dispatch({ type: "@connection", status: "connected", failures: 0, retryAt: null });
-  store.dispatch({ type: "@list", kind: "conversations", entries: { conversations: [{ id: 7, title: text }] } });
+  store.dispatch({ type: "@list", kind: "conversations", entries: { conversations: [{ id: 7, title: text }], next: "p2" } });
   return { session, asked, fails, decided };
 }
 
@@ -145,6 +146,15 @@ async function inEvents() {
   session.store.dispatch({ type: "turn", conversation: 1, seq: 5, turn: 9, state: "queued", origin: "message", content: "x" });
   await until(() => !find(host, "events-news").hidden, "something is new");
   checks.what_is_read_is_not_moved = rows() === 13;
+  const filter = find(host, "filter-conversation");
+  const offered = () => [...filter.options].map(({ value }) => value).join();
+  checks.more_conversations_are_offered = offered() === ",7,more";
+  const before = asked.filter(([name]) => name === "events").length;
+  change(filter, "more");
+  await until(() => offered() === ",7,12", "the next page of conversations");
+  checks.to_see_more_conversations_filters_nothing = filter.value === "" && asked.filter(([name]) => name === "events").length === before;
+  change(filter, "12");
+  await until(() => asked.at(-1)[1]?.conversation === "12", "one of them is filtered by");
   activity.unmount();
   return checks;
 }

@@ -7,6 +7,7 @@ import { load } from "./load.mjs";
 
 const { initialState, reduce } = await load("core/state.js");
 const { rows } = await load("chat/view.js");
+const { composerData } = await load("chat/composer-data.js");
 
 const HELLO = {
   type: "hello",
@@ -81,4 +82,14 @@ test("a_stop_shows_what_was_said_as_said_and_what_was_not_seen_as_not_seen", () 
   assert.deepEqual(told(state), ["user|go|", "assistant|I was|", "user|in German|unseen", "end|Stopped.|"]);
   const row = rows(state).find((other) => other.kind === "assistant");
   assert.deepEqual([row.stopped, row.partial, row.streaming], [true, false, false]);
+});
+
+test("a_turn_can_be_steered_while_it_runs_and_nothing_waits_unless_orders_queue_there", () => {
+  const steers = (state) => composerData(state, false, state).steers;
+  const running = after([HELLO, QUEUED, STARTED]);
+  assert.deepEqual([steers(after([HELLO])), steers(running), steers(after([COMPLETED], running))], [false, true, false]);
+  const asked = frame(8, { type: "approval", turn: 1, call: 3, id: 5, state: "pending", tool: "execute_sql", what: [], why: "", words: {} });
+  assert.equal(steers(after([asked], running)), false, "what is said while a question waits queues, or declines it");
+  const operators = { ...HELLO, conversations: { operator: 1 }, queueing: [1] };
+  assert.equal(steers(after([operators, QUEUED, STARTED])), false);
 });

@@ -65,7 +65,7 @@ async function folded() {
 async function outcomes() {
   const unknown = step(1, { name: "send_report", came: "unknown", state: "failed", operations: [{ ordinal: 1, power: "http", request: { method: "POST", url: "https://api.example/" }, state: "unknown" }], outcome: { ok: false, result: "Do not repeat this.", uncertain: true, said: "It may or may not have happened." } });
   const denied = step(2, { came: "denied", state: "failed", outcome: { ok: false, result: "The user refused this: no", refusal: "denied", said: "It was not allowed." } });
-  const mended = step(3, { came: "mended", state: "failed", outcome: { ok: false, result: "Make it yourself, the user cannot.", said: "The database refused the statement." } });
+  const mended = step(3, { came: "mended", state: "failed", outcome: { ok: false, result: "Make it yourself, the user cannot.", said: "The database refused the statement.", fault: { message: "Error: <b>no</b> such city", line: 7 } } });
   show([steps([unknown, denied, mended])]);
   await frame();
   const box = part("[data-testid=tool-unknown]");
@@ -90,6 +90,7 @@ async function outcomes() {
   const inside = part("[data-came=mended] > details");
   inside.open = true;
   await frame();
+  checks.the_words_that_code_threw_are_inside_with_their_line = /line 7/.test(inside.textContent) && inside.textContent.includes("Error: <b>no</b> such city") && !words.includes("such city");
   inside.querySelector(".tool-more").open = true;
   await frame();
   checks.they_can_be_read_on_request = inside.textContent.includes("Make it yourself");
@@ -160,7 +161,9 @@ async function rows() {
   document.body.append(box);
   const hidden = wide.querySelector(".visually-hidden");
   checks.what_is_hidden_in_a_table_scrolls_with_it = hidden.offsetParent === wide.querySelector(".table-scroll") && box.scrollHeight < 1500;
-  checks.no_cell_is_cut_that_cannot_be_opened = [...wide.querySelectorAll("tbody > tr > *")].every((cell) => cell.scrollWidth <= cell.clientWidth) && wide.querySelector(".cell-long") === null;
+  checks.no_cell_is_cut_that_cannot_be_opened = [...wide.querySelectorAll("tbody > tr > *")].every((cell) => cell.scrollWidth <= cell.clientWidth);
+  const [whole, ...longer] = wide.querySelectorAll("tbody tr:nth-child(-n + 3) > th");
+  checks.a_longer_text_stands_on_one_line_and_opens = whole.querySelector(".cell-long") === null && longer.every((cell) => cell.querySelector(".cell-long") && cell.offsetHeight < 1.5 * whole.offsetHeight);
   box.remove();
   const long = table.querySelector(".cell-long");
   press(long);
@@ -194,7 +197,7 @@ async function hostile() {
     const operations = [{ ordinal: 1, power: text, request: { method: text, url: text }, state: "unknown" }];
     show([
       said(`${text}\n\n\`\`\`file "${text.replace(/["\n`]/g, "").slice(0, 90)}"\n${text}\n\`\`\``, { editAt: 0 }),
-      steps([step(1, { name: text, args: { [text]: text }, came: "unknown", operations, outcome: { ok: true, result, columns, said: text, ms: 1, logs: [text] } }), step(2, { args: text, came: "mended", state: "failed", outcome: { ok: false, result: text, said: text } })]),
+      steps([step(1, { name: text, args: { [text]: text }, came: "unknown", operations, outcome: { ok: true, result, columns, said: text, ms: 1, logs: [text] } }), step(2, { args: text, came: "mended", state: "failed", outcome: { ok: false, result: text, said: text, fault: { message: text, line: text } } })]),
       foot({ answer: text, said: text }),
     ]);
     for (let round = 0; round < 3; round++) {

@@ -2,12 +2,14 @@
 // carried out or not.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
 // A zone whose clocks change, so that days of 23 and 25 hours are tried.
 process.env.TZ = "Europe/Lisbon";
 const days = await load("tasks/days.js");
+const { dueOf, placeOfDone } = await load("tasks/due.js");
 const { byDay, groupOf, grouped } = await load("tasks/grouping.js");
 const { meaningOf, target } = await load("tasks/keys.js");
 const { createOrders, isAsked, queuedOrders } = await load("tasks/orders.js");
@@ -238,4 +240,20 @@ test("orders_on_a_task_are_sent_one_after_the_other_and_each_begins_with_what_is
     sent[index].taken();
   }
   assert.deepEqual((await Promise.all(presses)).map(({ state }) => state), ["done", "done", "done"]);
+});
+
+test("each_kind_of_thing_that_is_due_has_its_words_and_leads_to_its_place", async () => {
+  const kinds = [...readFileSync(new URL("../../src/domain/wake_up.rs", import.meta.url), "utf8").matchAll(/ = "(\w+)",/g)].map(([, kind]) => kind);
+  const places = { task: "#tasks/7", reminder: "#tasks/7", timer: "#assistant", voice: "#assistant/law", approval: "#approvals", follow_up: "#relay/7", campaign: "#campaigns/7", kept: undefined };
+  assert.deepEqual(kinds.toSorted(), Object.keys(places).toSorted(), "the kinds of the server");
+  const languages = await Promise.all(["en", "pt"].map((language) => load(`words/${language}-tasks.js`)));
+  for (const kind of kinds) {
+    const { text, place } = dueOf({ kind, subject: 7, title: "Ada" });
+    assert.equal(place, places[kind], kind);
+    assert.notEqual(text, dueOf({ kind: "newer", subject: 7, title: null }).text);
+    for (const { default: { heartbeat } } of languages) assert.doesNotMatch(heartbeat.kinds[kind]("Ada", 7), /undefined/, kind);
+  }
+  assert.equal(dueOf({ kind: "timer", subject: 1, title: null }).text.includes("“"), false, "a timer may be for no task");
+  assert.deepEqual(dueOf({ kind: "newer", subject: 7, title: null }), { text: "Number 7", place: undefined });
+  assert.deepEqual([{ conversation: 3 }, { conversation: 70, instance: 7 }].map(placeOfDone), ["#chat/3", "#relay/7"]);
 });

@@ -2,6 +2,7 @@
 // outcomes told apart.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
@@ -35,6 +36,7 @@ function turn(id, from = 0) {
     fired: (content) => frame({ type: "fired", tasks: [3], content }),
     steered: (content) => frame({ type: "turn", state: "running", message: 7, content, id: "s" }),
     shown: () => frame({ type: "shown", step: 2, messages: [7] }),
+    goesOn: (content) => frame({ type: "turn", state: "queued", content, id: "d" }),
   };
 }
 
@@ -131,9 +133,20 @@ test("no_words_for_the_model_are_said_to_a_person", () => {
   assert.equal(saidOf({ ...step, outcome: { ok: false, result: "missing field `x`" } }), "", "without a sentence none is made up");
   const t = turn(1);
   const due = (frames) => turnRows(after(frames)).find(({ kind }) => kind === "due").content;
-  const first = t.queued("[heartbeat] complete each with manage_tasks", { origin: "task" });
-  assert.equal(due([first]), "");
+  const first = t.queued("Complete each with manage_tasks.", { origin: "task" });
+  assert.equal(due([first]), "", "whatever they are");
   assert.equal(due([first, t.fired("The task “x” fell due.")]), "The task “x” fell due.");
+});
+
+test("all_that_the_protocol_calls_words_for_a_person_stays_with_the_outcome", () => {
+  const protocol = readFileSync(new URL("../../docs/protocol.md", import.meta.url), "utf8");
+  const [, table] = /### Words for a person\n([\s\S]*?)\n`ms` of a turn/.exec(protocol);
+  const names = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+  assert.ok(names.includes("said") && names.includes("fault") && names.length >= 8, names.join());
+  const told = Object.fromEntries(names.map((name) => [name, { told: name }]));
+  const t = turn(1);
+  const [step] = turnRows(after([t.queued(), t.call(1), t.result(1, { ok: false, ...told })])).find(({ kind }) => kind === "steps").steps;
+  for (const name of names) assert.deepEqual(step.outcome[name], told[name], name);
 });
 
 test("a_capability_that_the_turn_wrote_is_told_of_once", () => {
@@ -168,6 +181,20 @@ test("a_message_can_be_edited_and_an_answer_says_where_it_was_tried_again", () =
   const list = turnRows(after([...frames, u.ends()]), { 2: 9 });
   assert.equal(list.filter(({ kind }) => kind === "user")[1].editAt, 4);
   assert.deepEqual(list.filter(({ kind }) => kind === "assistant").map(({ retried }) => retried), [undefined, 9]);
+});
+
+test("only_the_message_that_began_a_turn_is_sent_again", () => {
+  const offered = (make, origin = "message") => {
+    const t = turn(1);
+    const list = turnRows(after([t.queued("Count them", { origin }), ...make(t), t.says("done", { final: true }), t.ends()]));
+    const { retryAt, said } = list.at(-1);
+    return { edits: list.filter(({ kind }) => kind === "user").map(({ editAt }) => editAt), retryAt, said };
+  };
+  const decided = (t) => [t.call(1), t.approval(1, "pending"), t.approval(1, "approved"), t.goesOn("CONFIRM"), t.result(1)];
+  const steered = (t) => [t.steered("in German"), t.shown()];
+  assert.deepEqual(offered(decided), { edits: [0, undefined], retryAt: 1, said: "Count them" }, "the word that decided would come before its question");
+  for (const make of [decided, steered]) assert.deepEqual(offered(make, "task"), { edits: [undefined], retryAt: undefined, said: undefined });
+  assert.deepEqual(offered((t) => [t.call(1), t.result(1)], "command"), { edits: [undefined], retryAt: undefined, said: undefined }, "an order is for no model");
 });
 
 test("a_branch_says_where_it_comes_from", () => {
@@ -240,16 +267,27 @@ test("a_turn_that_has_not_changed_keeps_its_rows", () => {
   assert.equal(turnRows(state, { 1: 9 })[3].retried, 9);
 });
 
-test("an_answer_is_known_as_retried_from_the_list_of_conversations", () => {
+test("an_answer_is_known_as_retried_from_the_branches_that_the_server_tells", async () => {
   const [t, u] = [turn(1), turn(2, 3)];
   const state = after([t.queued(), t.says("one", { final: true }), t.ends(), u.queued("second"), u.says("two", { final: true }), u.ends()]);
   const [, second] = turnRows(state).filter(({ kind }) => kind === "foot");
-  const at = (id, seq, conversation = 1) => ({ id, from: { conversation, seq } });
-  const retried = createRetried();
-  const entries = [at(9, second.retryAt), { id: 8, from: null }, at(7, second.retryAt), at(6, second.retryAt, 2), at(5, second.retryAt - 1), at(4, second.branchAt)];
-  const known = retried(state, 1, entries);
-  assert.deepEqual(known, { 2: 9 }, "the newest retry of the second; neither a branch nor an edit of a message is one");
+  const at = (conversation, seq) => ({ conversation, seq });
+  let branches = [at(4, second.branchAt), at(5, second.retryAt - 1), at(7, second.retryAt), at(9, second.retryAt)];
+  const asked = [];
+  const told = [];
+  const retried = createRetried({ ask: async (method, path) => (asked.push(`${method} ${path}`), { branches }) }, () => told.push("told"));
+  assert.deepEqual([retried(state, 1, undefined), asked], [{}, []], "a list that is not there tells nothing");
+  retried(state, 1, []);
+  await new Promise(setImmediate);
+  assert.deepEqual([asked, told], [["GET /api/conversations/1"], ["told"]]);
+  const known = retried(state, 1, []);
+  assert.deepEqual(known, { 2: 9 }, "the newest retry of the second, which no list has; neither a branch nor an edit of a message is one");
   assert.deepEqual(turnRows(state, known).filter(({ kind }) => kind === "assistant").map(({ retried: where }) => where), [undefined, 9]);
-  assert.equal(retried(state, 1, [...entries]), known, "the same object, so that rows rest");
-  assert.deepEqual(retried(state, 1, undefined), {}, "a list that is not there tells nothing");
+  assert.equal(retried(state, 1, [{ id: 8, from: null }, { id: 6, from: at(2, second.retryAt) }]), known, "the same object, so that rows rest");
+  assert.equal(asked.length, 1, "the list has no other branch of it");
+  branches = [...branches, at(12, second.retryAt)];
+  const entries = [{ id: 12, from: at(1, second.retryAt) }];
+  retried(state, 1, entries);
+  await new Promise(setImmediate);
+  assert.deepEqual([retried(state, 1, entries), asked.length], [{ 2: 12 }, 2]);
 });

@@ -8,7 +8,7 @@ import { load } from "./load.mjs";
 const { countHidden, diffLines, plainVisible, visiblePieces } = await load("core/visible.js");
 const { Arming, ARM_MS } = await load("ui/arming.js");
 const { decisionLine, grantMarks, operationLine } = await load("core/format.js");
-const { compactNumber, costText } = await load("core/text.js");
+const { compactNumber, costText } = await load("core/numbers.js");
 const { expiryLine } = await load("core/times.js");
 
 test("characters_that_turn_or_hide_text_are_written_out", () => {

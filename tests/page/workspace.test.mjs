@@ -127,6 +127,37 @@ test("the_dock_shows_what_is_live_and_out_of_sight", () => {
   assert.equal(dockRows(down, true)[0].kind, "offline");
 });
 
+/** The server's list, in which a turn runs in these. */
+const runsIn = (...ids) => ({ type: "@list", kind: "conversations", entries: { conversations: [1, 7, 8].map((id) => ({ id, title: `t${id}`, running: ids.includes(id), waiting: 0 })) } });
+
+test("the_dock_shows_what_runs_in_conversations_that_are_not_open", () => {
+  const shown = (workspace, inChat = false) => dockRows(workspace, inChat).map(({ kind, conversation, text }) => [kind, conversation, text]);
+  const fresh = after(hello(), { type: "@history", conversation: 1, after: 0 }, runsIn(7, 8));
+  assert.deepEqual(shown(fresh), [["runs", 7, "Working in “t7”"], ["runs", 8, "Working in “t8”"]], "after a reload");
+  const asked = [{ type: "waiting", approvals: [5] }, { type: "@list", kind: "approvals", entries: [{ id: 5, conversation: 8, shown: {} }] }];
+  const waits = asked.reduce(reduceWorkspace, fresh);
+  assert.deepEqual(shown(waits).map(([kind, id]) => [kind, id]), [["waits", 8], ["runs", 7]], "what waits is not said twice");
+  assert.deepEqual(shown(reduceWorkspace(fresh, runsIn())), []);
+  const opening = reduceWorkspace(fresh, { type: "@show", conversation: 7 });
+  assert.deepEqual(shown(opening, true).map(([, id]) => id), [8], "it is in sight");
+  const open = reduceWorkspace(opening, { type: "@history", conversation: 7, after: 0 });
+  assert.deepEqual(shown(open).map(([, id]) => id), [8], "one that is open tells by itself, whatever the list says");
+});
+
+test("the_end_of_a_turn_in_a_conversation_that_is_not_open_is_worth_a_notification", () => {
+  const fresh = after(hello(), { type: "@history", conversation: 1, after: 0 }, runsIn(7));
+  const seen = newsOf(fresh, undefined);
+  assert.equal(seen.finished, false);
+  const { finished, ended } = newsOf(reduceWorkspace(fresh, runsIn()), seen);
+  assert.deepEqual([finished, ended], [true, 7]);
+  const opened = [{ type: "@show", conversation: 7 }, turn(7, 1), { type: "@history", conversation: 7, after: 0 }].reduce(reduceWorkspace, fresh);
+  assert.equal(newsOf(opened, seen).finished, false, "it was opened, and goes on");
+  const followed = [{ type: "@follow", conversation: 8, after: 0 }, turn(8, 1), runsIn(8)].reduce(reduceWorkspace, fresh);
+  const over = reduceWorkspace(followed, { type: "turn", turn: 801, state: "completed", conversation: 8, seq: 2 });
+  const told = newsOf(over, newsOf(followed, undefined));
+  assert.deepEqual([told.ended, newsOf(reduceWorkspace(over, runsIn()), told).finished], [8, false], "it is told once");
+});
+
 test("only_what_is_new_is_worth_a_notification", () => {
   const first = after(hello(), turn(1, 1), approval(1, 2, 5));
   const seen = newsOf(first, undefined);

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use sqlx::{query, raw_sql};
 
-use crate::domain::ConversationId;
+use crate::domain::{ConversationId, UserId};
 use crate::facts::EventRecord;
 use crate::store::{StoreError, Theirs, value, word};
 use crate::wire::api::NextWakeUp;
@@ -71,8 +71,9 @@ impl Theirs {
         rows.map(|row| Ok((row.position, record(row.conversation_id, row.sequence, row.created_at, row.payload)?))).collect()
     }
 
-    /// The events of theirs by which the heartbeat settled something, with their positions, the
-    /// newest first.
+    /// The events of theirs that tell what became of what was due, with their positions, the newest
+    /// first: of tasks, reminders, timers, calls with Law and approvals. A follow-up and a campaign
+    /// have more to tell than that, where they are; rows that are let go have no event.
     ///
     /// # Errors
     /// As [`Theirs::find_events`].
@@ -81,7 +82,10 @@ impl Theirs {
             r#"SELECT position AS "position!", conversation_id AS "conversation_id!", sequence AS "sequence!", payload AS "payload!",
                       created_at AS "created_at!"
              FROM (SELECT * FROM events WHERE kind = 'tasks_fired' UNION ALL SELECT * FROM events WHERE kind = 'tasks_held'
-                   UNION ALL SELECT * FROM events WHERE kind = 'approval_decided' AND payload ->> 'channel' = 'clock') done
+                   UNION ALL SELECT * FROM events WHERE kind = 'reminder_given'
+                   UNION ALL SELECT * FROM events WHERE kind = 'timer_changed' AND payload ->> 'over' = 'true'
+                   UNION ALL SELECT * FROM events WHERE kind = 'voice_call_changed' AND payload ->> 'reason' IN ('silent', 'minutes')
+                   UNION ALL SELECT * FROM events WHERE kind = 'approval_decided' AND payload ->> 'state' = 'expired') done
              WHERE (SELECT user_id FROM conversations c WHERE c.conversation_id = done.conversation_id) = $2
              ORDER BY position DESC LIMIT $1"#,
             limit,
@@ -92,21 +96,27 @@ impl Theirs {
     }
 
     /// The things of theirs that are due next, the soonest first. The rows that calls lost are the
-    /// owner's.
+    /// owner's. A kind that is not named here is nobody's, and left out.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn next_wake_ups(&self, limit: i64) -> Result<Vec<NextWakeUp>, StoreError> {
         let rows = query!(
-            r#"SELECT w.kind, w.subject, w.at, coalesce(t.title, a.shown ->> 'tool') AS "title?"
+            r#"SELECT w.kind, w.subject, w.at, coalesce(t.title, a.shown ->> 'tool', i.contact, g.name) AS "title?"
                FROM wake_ups w
-                   LEFT JOIN tasks t ON w.kind = 'task' AND t.task_id = w.subject
+                   LEFT JOIN timers f ON w.kind = 'timer' AND f.user_id = w.subject
+                   LEFT JOIN tasks t ON t.task_id = CASE WHEN w.kind IN ('task', 'reminder') THEN w.subject ELSE f.task_id END
                    LEFT JOIN voice_calls v ON w.kind = 'voice' AND v.voice_call_id = w.subject
                    LEFT JOIN approvals a ON w.kind = 'approval' AND a.approval_id = w.subject
-               WHERE coalesce(t.user_id, v.user_id, (SELECT user_id FROM conversations c WHERE c.conversation_id = a.conversation_id), 1) = $2
+                   LEFT JOIN relay_instances i ON w.kind = 'follow_up' AND i.instance_id = w.subject
+                   LEFT JOIN campaigns g ON w.kind = 'campaign' AND g.id = w.subject
+                   LEFT JOIN conversations c ON c.conversation_id = coalesce(a.conversation_id, i.conversation_id, g.conversation_id)
+               WHERE CASE w.kind WHEN 'task' THEN t.user_id WHEN 'reminder' THEN t.user_id WHEN 'timer' THEN f.user_id
+                     WHEN 'voice' THEN v.user_id WHEN 'kept' THEN $3::bigint ELSE c.user_id END = $2
                ORDER BY w.at, w.kind, w.subject LIMIT $1"#,
             limit,
-            self.user.0
+            self.user.0,
+            UserId::OWNER.0
         );
         let rows = rows.fetch_all(&self.store.pool).await?.into_iter();
         rows.map(|row| Ok(NextWakeUp { kind: word(&row.kind)?, subject: row.subject, at: row.at, title: row.title })).collect()

@@ -1,7 +1,7 @@
 //! Branches: conversations that go on from an earlier place of another one.
 
 use chrono::{DateTime, Utc};
-use sqlx::{query, query_scalar};
+use sqlx::{query, query_as, query_scalar};
 
 use crate::domain::ConversationId;
 use crate::store::{Store, StoreError};
@@ -42,6 +42,23 @@ impl Store {
             .fetch_optional(&self.pool)
             .await?;
         Ok(row.and_then(|row| branch_point(row.branch_of, row.branch_sequence)))
+    }
+
+    /// The conversations that go on from one, the oldest first, each with the place in that one;
+    /// those that a list may have, put away or not.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub(in crate::store) async fn branches_of(&self, conversation: ConversationId) -> Result<Vec<BranchPoint>, StoreError> {
+        let rows = query_as::<_, (i64, i64)>(
+            "SELECT c.conversation_id, branch_sequence
+             FROM conversations c LEFT JOIN events e ON e.conversation_id = c.conversation_id AND e.sequence = c.last_sequence
+             WHERE branch_of = $1 AND (last_sequence > 0 OR title IS NOT NULL)
+               AND (deleted_at IS NULL OR deleted_at < coalesce(e.created_at, c.created_at))
+             ORDER BY c.conversation_id",
+        );
+        let rows = rows.bind(conversation.0).fetch_all(&self.pool).await?.into_iter();
+        Ok(rows.map(|(branch, seq)| BranchPoint { conversation: ConversationId(branch), seq }).collect())
     }
 
     /// A person's own title of a conversation, if there is one.

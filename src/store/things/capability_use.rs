@@ -1,4 +1,4 @@
-//! The calls of capabilities, summed up for a person.
+//! The calls of capabilities: summed up for a person, and those of a turn since a new version.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use sqlx::query;
 use super::usage::midnight;
 use crate::domain::shortened;
 use crate::facts::failure;
-use crate::store::{Store, StoreError, word};
+use crate::store::{Lease, Store, StoreError, word};
 use crate::wire::api::{CapabilityUse, LastError};
 
 /// The days that are summed up, today among them.
@@ -17,6 +17,27 @@ const DAYS: i64 = 30;
 const MOST_SAID: usize = 300;
 
 impl Store {
+    /// Tool and arguments of the calls of a turn that have their outcome, since the turn last made
+    /// a version of this capability.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn made_since_version(&self, lease: &Lease, capability: &str) -> Result<Vec<(String, String)>, StoreError> {
+        let made = sqlx::query_as::<_, (String, String)>(
+            "WITH of_turn AS (
+                 SELECT sequence, kind, payload FROM events
+                 WHERE conversation_id = $1 AND kind IN ('tool_call_ended', 'capability_installed')
+                   AND sequence > (SELECT min(sequence) FROM events
+                                   WHERE conversation_id = $1 AND kind = 'turn_started' AND payload ->> 'turn' = ($2::bigint)::text))
+             SELECT c.name, c.arguments FROM of_turn e JOIN tool_calls c ON c.tool_call_id = (e.payload ->> 'call')::bigint
+             WHERE e.kind = 'tool_call_ended' AND c.turn_id = $2::bigint
+               AND e.sequence > coalesce((SELECT max(sequence) FROM of_turn
+                                          WHERE kind = 'capability_installed' AND payload ->> 'name' = $3), 0)
+             ORDER BY e.sequence",
+        );
+        Ok(made.bind(lease.conversation.0).bind(lease.turn.0).bind(capability).fetch_all(&self.pool).await?)
+    }
+
     /// The calls of each live capability in the last 30 days, by its name; one that was not called
     /// is not there.
     ///

@@ -207,6 +207,16 @@ impl Catalogue {
         }
     }
 
+    /// The rule of a profile for a tool, if it has one.
+    pub fn rule(&self, profile: &str, tool: &str) -> Option<Rule> {
+        self.rules.get(profile)?.get(tool).copied()
+    }
+
+    /// The names of all capabilities, also of those that a person disabled.
+    pub fn capability_names(&self) -> impl Iterator<Item = &str> {
+        self.capabilities.keys().map(String::as_str)
+    }
+
     /// The live capabilities, by name.
     pub fn capabilities(&self) -> impl Iterator<Item = &Arc<Listed>> {
         self.capabilities.values().filter(|listed| listed.enabled)

@@ -65,7 +65,7 @@ impl Theirs {
         let rows = rows.fetch_all(&self.store.pool).await?.into_iter();
         let mains = rows.map(|row| {
             let main = ConversationId(row.conversation_id);
-            self.store.users_of.learn(main, self.user);
+            self.store.users_of.learn(main, self.user, &row.profile);
             (row.profile, main)
         });
         Ok(mains.collect())
@@ -91,7 +91,7 @@ impl Theirs {
             self.user.0
         );
         let made = ConversationId(made.fetch_one(&self.store.pool).await?);
-        self.store.users_of.learn(made, self.user);
+        self.store.users_of.learn(made, self.user, profile);
         Ok(made)
     }
 }

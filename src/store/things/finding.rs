@@ -79,6 +79,7 @@ impl From<Row> for ListedConversation {
             pinned: row.pinned,
             archived: row.archived,
             from: branch_point(row.branch_of, row.branch_sequence),
+            branches: Vec::new(),
         }
     }
 }
@@ -118,16 +119,18 @@ impl Theirs {
         self.listed(profiles, Some(archived), None, after, limit).await
     }
 
-    /// One of their conversations with these profiles as the list has it, also if it was put away.
+    /// One of their conversations with these profiles as the list has it, also if it was put away,
+    /// and with its branches.
     ///
     /// # Errors
     /// [`StoreError::NoConversation`] if no list has it, or if the database does not answer.
     pub async fn conversation(&self, profiles: &[String], id: ConversationId) -> Result<ListedConversation, StoreError> {
-        let found = self.listed(profiles, None, Some(id), None, 1).await?;
-        found.into_iter().next().ok_or(StoreError::NoConversation(id))
+        let found = self.listed(profiles, None, Some(id), None, 1).await?.pop().ok_or(StoreError::NoConversation(id))?;
+        Ok(ListedConversation { branches: self.store.branches_of(id).await?, ..found })
     }
 
-    /// The rows of the list; `None` of `archived` and of `id` stands for all.
+    /// The rows of the list; `None` of `archived` and of `id` stands for all. A title is made of
+    /// words that a person said or ordered: turns of other origins have words for a model.
     async fn listed(
         &self,
         profiles: &[String],
@@ -140,6 +143,7 @@ impl Theirs {
             Row,
             r#"SELECT c.conversation_id, profile, is_main, title, archived_at IS NOT NULL AS "archived!",
                    (SELECT left(m.content, 1000) FROM messages m WHERE m.conversation_id = c.conversation_id AND role = 'user'
+                      AND (steered OR (SELECT origin IN ('message', 'command') FROM turns t WHERE t.turn_id = m.turn_id))
                       AND m.turn_id > coalesce(c.anew_after, 0) ORDER BY message_id LIMIT 1) AS first,
                    active_at AS "active_at!", pinned AS "pinned!",
                    branch_of, branch_sequence,
@@ -168,8 +172,8 @@ impl Theirs {
 
     /// Messages in their conversations with these profiles, of people and answers, that hold every
     /// one of these words, and titles that do; the newest first, at most `limit` of each. Nothing
-    /// from before a conversation was begun anew is found, and no words of the heartbeat, which are
-    /// for a model.
+    /// from before a conversation was begun anew is found, and no words that began a turn by
+    /// themselves, such as the heartbeat's, which are for a model.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -178,17 +182,19 @@ impl Theirs {
         let messages = query!(
             r#"SELECT m.conversation_id, turn_id, role, m.created_at, title,
                    (SELECT left(f.content, 1000) FROM messages f WHERE f.conversation_id = m.conversation_id AND f.role = 'user'
+                      AND (f.steered OR (SELECT origin IN ('message', 'command') FROM turns t WHERE t.turn_id = f.turn_id))
                       AND f.turn_id > coalesce(c.anew_after, 0) ORDER BY f.message_id LIMIT 1) AS first,
                    left(content, 100000) AS "content!"
                FROM (SELECT * FROM messages
                      WHERE to_tsvector('simple', left(content, 100000)) @@ to_tsquery('simple', $1) AND role IN ('user', 'assistant')
-                       AND (role = 'assistant' OR (SELECT origin <> 'task' FROM turns t WHERE t.turn_id = messages.turn_id))
-                       AND (SELECT user_id = $3 AND profile = ANY($4) AND messages.turn_id > coalesce(anew_after, 0) FROM conversations o
-                            WHERE o.conversation_id = messages.conversation_id)
+                       AND (role = 'assistant' OR steered
+                            OR (SELECT origin IN ('message', 'command') FROM turns t WHERE t.turn_id = messages.turn_id))
+                       AND (SELECT user_id = $3 AND profile = ANY($4) AND messages.turn_id > coalesce(anew_after, 0)
+                                   AND (deleted_at IS NULL OR deleted_at < (SELECT e.created_at FROM events e
+                                        WHERE e.conversation_id = o.conversation_id AND e.sequence = o.last_sequence))
+                            FROM conversations o WHERE o.conversation_id = messages.conversation_id)
                      ORDER BY message_id DESC LIMIT $2) AS m
                JOIN conversations c ON c.conversation_id = m.conversation_id
-               LEFT JOIN events e ON e.conversation_id = c.conversation_id AND e.sequence = c.last_sequence
-               WHERE deleted_at IS NULL OR deleted_at < e.created_at
                ORDER BY message_id DESC"#,
             words,
             limit,
@@ -247,10 +253,11 @@ impl Store {
             change.archived,
             now
         );
-        match changed.execute(&self.pool).await?.rows_affected() {
-            0 => Err(StoreError::NoConversation(id)),
-            _ => Ok(()),
+        if changed.execute(&self.pool).await?.rows_affected() == 0 {
+            return Err(StoreError::NoConversation(id));
         }
+        self.signals.placed(id);
+        Ok(())
     }
 
     /// See [`Theirs::delete_conversation`].
@@ -267,7 +274,10 @@ impl Store {
             None => Err(StoreError::NoConversation(id).into()),
             Some(row) if row.is_main => Err(DeleteError::Main(id)),
             Some(row) if row.busy => Err(DeleteError::Busy(id)),
-            Some(_) => Ok(()),
+            Some(_) => {
+                self.signals.placed(id);
+                Ok(())
+            }
         }
     }
 

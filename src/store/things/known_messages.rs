@@ -51,9 +51,9 @@ impl KnownMessages {
 
 /// Those of the conversations that turns worked in lately. Clones share them.
 #[derive(Clone, Default)]
-pub(in crate::store) struct Known(Arc<Mutex<HashMap<ConversationId, Arc<KnownMessages>>>>);
+pub(in crate::store) struct KnownByConversation(Arc<Mutex<HashMap<ConversationId, Arc<KnownMessages>>>>);
 
-impl Known {
+impl KnownByConversation {
     /// The messages known of a conversation.
     pub(in crate::store) fn of(&self, conversation: ConversationId) -> Option<Arc<KnownMessages>> {
         self.with(|known| known.get(&conversation).map(Arc::clone))
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn of_all_earlier_messages_the_newest_stay_as_many_as_were_wanted_and_one() {
-        let known = Known::default();
+        let known = KnownByConversation::default();
         let here = ConversationId(1);
         // The question of turn 3 came before the answer of turn 2. The running turn's own are no
         // part of what is kept.
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn neither_long_conversations_nor_many_are_kept() {
-        let known = Known::default();
+        let known = KnownByConversation::default();
         let long = json!({"turn_id": 1, "message_id": 1, "state": "completed", "role": "user", "content": "x".repeat(MOST_BYTES + 1),
                           "created_at": "2026-11-26T00:00:00Z"});
         let here = ConversationId(0);

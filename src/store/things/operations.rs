@@ -7,7 +7,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use sqlx::{query, query_as, query_scalar};
 
-use crate::domain::{EffectClass, OperationKind, OperationState, ToolCallId};
+use crate::domain::{EffectClass, Machine, OperationInput, OperationKind, OperationState, ToolCallId};
 use crate::facts::{EventRecord, OperationRecorded};
 use crate::governor::Permit;
 use crate::store::{Lease, Store, StoreError, Unit, storable, word};
@@ -101,10 +101,11 @@ impl Store {
     /// As [`Store::end_operation`].
     pub async fn give_up_operations(&self, lease: &Lease, permit: &Permit, now: DateTime<Utc>) -> Result<(), StoreError> {
         let begun = query_as::<_, (i32, String, String, Value, Vec<u8>)>(
-            "SELECT ordinal, kind, class, request, request_sha256 FROM operations WHERE tool_call_id = $1 AND state = 'intended'
+            "SELECT ordinal, kind, class, request, request_sha256 FROM operations WHERE tool_call_id = $1 AND state = ANY($2)
              ORDER BY ordinal",
         );
-        for (ordinal, kind, class, request, sha256) in begun.bind(permit.call().0).fetch_all(&self.pool).await? {
+        let begun = begun.bind(permit.call().0).bind(OperationState::before(OperationInput::Lose));
+        for (ordinal, kind, class, request, sha256) in begun.fetch_all(&self.pool).await? {
             let request_sha256 =
                 sha256.try_into().map_err(|_| StoreError::Unreadable("a fingerprint has 32 bytes".to_owned()))?;
             let (kind, class) = (word(&kind)?, word(&class)?);

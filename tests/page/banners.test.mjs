@@ -1,0 +1,39 @@
+// News above everything: whole at first, one line from the next load on, and whole again when a
+// trouble that was over comes back.
+
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import { serveTalk, turnFrames } from "./support/talk.mjs";
+import { skip, startBrowser } from "./support/webdriver.mjs";
+
+let browser;
+let server;
+before(async () => {
+  if (!skip) browser = await startBrowser();
+});
+after(() => browser?.end());
+afterEach(() => server?.end());
+
+const fails = (turn) => [{ type: "turn", turn, state: "queued", origin: "message", content: "Hello?" }, { type: "error", turn, content: "No model answers.", failure: "model" }];
+/** Loads the page, and says for each banner if it is folded. */
+async function load() {
+  await browser.go("about:blank");
+  await browser.go(`${server.address}#chat`);
+  await browser.waitFor(`return document.querySelector("[data-testid=connection]")?.dataset.state === "connected" && document.querySelector("l3-messages:not([hidden]) .rows > *") !== null`);
+  return browser.js(`return Object.fromEntries([...document.querySelectorAll("[data-testid=banner]")].map(({ dataset: { banner, folded } }) => [banner, folded]))`);
+}
+
+test("a_trouble_that_lasts_is_one_line_after_the_first_reading_and_news_when_it_comes_again", { skip, timeout: 120_000 }, async () => {
+  server = await serveTalk(fails(1), { hello: { safe_mode: true } });
+  assert.deepEqual(await load(), { safe: "false", model: "false" });
+  assert.deepEqual(await load(), { safe: "true", model: "true" });
+  await browser.js(`document.querySelector("[data-banner=model] button").click()`);
+  assert.equal(await browser.js(`return document.querySelector("[data-banner=model]").dataset.folded`), "false", "it can be read once more");
+  server.world.hello = {};
+  for (const frame of turnFrames(2, "And now?", "Here I am.")) server.record(frame);
+  await browser.waitFor(`return document.querySelector("[data-banner=model]") === null`);
+  assert.deepEqual(await load(), {});
+  server.world.hello = { safe_mode: true };
+  for (const frame of fails(3)) server.record(frame);
+  assert.deepEqual(await load(), { safe: "false", model: "false" });
+});

@@ -1,0 +1,114 @@
+// A slow line: lines stand for the part of Chat that is on its way, and for rules in the settings. A
+// person may call each off and ask for it once more.
+
+import assert from "node:assert/strict";
+import { after, afterEach, before, beforeEach, test } from "node:test";
+import { numbered, serveTalk, turnFrames } from "./support/talk.mjs";
+import { skip, startBrowser } from "./support/webdriver.mjs";
+
+const options = { skip, timeout: 120_000 };
+const FRAMES = numbered([...turnFrames(1, "First?", "The first answer."), ...turnFrames(2, "Second?", "The second answer.")]);
+const OTHER = numbered(turnFrames(91, "Old plans of mine", "Here they are.")).map((frame) => ({ ...frame, conversation: 31 }));
+
+let browser;
+let server;
+/** The answers that are held back. */
+let held;
+const hold = (answer) => () => new Promise((resolve) => held.push(() => resolve(answer)));
+const release = () => held.splice(0).forEach((go) => go());
+
+before(async () => {
+  if (skip) return;
+  browser = await startBrowser();
+  await browser.size(1280, 900);
+});
+after(() => browser?.end());
+beforeEach(async () => {
+  if (skip) return;
+  held = [];
+  const older = hold({ frames: FRAMES.slice(0, 4), before: null });
+  server = await serveTalk([], {
+    frames: FRAMES,
+    api: {
+      "/api/conversations/1/frames": ({ search }) => (search.has("before") ? older() : { frames: FRAMES.slice(4), before: FRAMES[4].seq }),
+      "/api/conversations/31/frames": hold({ frames: OTHER, before: null }),
+      "/api/search": hold({ found: [] }),
+    },
+  });
+});
+afterEach(() => {
+  if (skip) return;
+  release();
+  server.end();
+});
+
+async function open(hash) {
+  await browser.go("about:blank");
+  await browser.go(`${server.address}${hash}`);
+  await browser.waitFor(`return document.querySelector("[data-testid=connection]")?.dataset.state === "connected"`);
+}
+const is = (css) => browser.waitFor(`return document.querySelector(arguments[0]) !== null`, css);
+const isNot = (css) => browser.waitFor(`return document.querySelector(arguments[0]) === null`, css);
+const click = (css) => browser.js(`document.querySelector(arguments[0]).click()`, css);
+/** Does as the button that comes after a while. */
+const callOff = (css) => browser.js(`document.querySelector(arguments[0]).cancel()`, css);
+const search = (text) => browser.js(`const field = document.querySelector("[data-testid=conversation-search]"); field.value = arguments[0]; field.dispatchEvent(new Event("input", { bubbles: true }))`, text);
+
+test("a_conversation_that_is_on_its_way_has_lines_in_its_place", options, async () => {
+  const shown = "l3-messages:not([hidden])";
+  await open("#chat/31");
+  await is(`${shown} l3-waiting`);
+  await callOff(`${shown} l3-waiting`);
+  await is(`${shown} .error-state button`);
+  await click(`${shown} .error-state button`);
+  await is(`${shown} l3-waiting`);
+  release();
+  await browser.waitFor(`return document.querySelector(arguments[0]).innerText.includes("Here they are.")`, shown);
+  await isNot(`${shown} l3-waiting`);
+});
+
+test("earlier_messages_that_are_on_their_way_have_lines_and_can_be_waited_for_once_more", options, async () => {
+  const lines = ".earlier + l3-waiting";
+  await open("#chat");
+  await browser.waitFor(`return document.querySelector(".earlier")?.checkVisibility()`);
+  await click(".earlier");
+  await is(lines);
+  await callOff(lines);
+  await isNot(lines);
+  await click(".earlier");
+  await is(lines);
+  assert.equal(held.length, 1, "the page is asked for once");
+  release();
+  await browser.waitFor(`return document.querySelector("l3-messages:not([hidden])").innerText.includes("The first answer.")`);
+  await isNot(lines);
+});
+
+test("a_search_in_the_list_that_takes_long_has_lines_and_can_be_given_up", options, async () => {
+  const lines = "[data-testid=conversation-search] + l3-waiting";
+  await open("#chat");
+  await search("plans");
+  await is(lines);
+  await callOff(lines);
+  await isNot(lines);
+  assert.equal(await browser.js(`return document.querySelector("[data-testid=conversation-search]").value`), "");
+  release();
+  await search("plan");
+  await is(lines);
+  for (let tries = 0; tries < 400 && held.length === 0; tries += 1) await browser.js("return 0");
+  release();
+  await isNot(lines);
+  await browser.waitFor(`return document.querySelector(".conversation-panel > .none").innerText.includes("plan")`);
+});
+
+test("the_rules_of_tools_that_are_on_their_way_can_be_called_off", options, async () => {
+  server.world.api["/api/mcp"] = hold({ servers: [] });
+  await open("#settings/policy");
+  await is("[data-testid=rules] l3-waiting");
+  await callOff("[data-testid=rules] l3-waiting");
+  await is("[data-testid=rules] .error-state button");
+  await click("[data-testid=rules] .error-state button");
+  await is("[data-testid=rules] l3-waiting");
+  for (let tries = 0; tries < 400 && held.length < 2; tries += 1) await browser.js("return 0");
+  release();
+  await is("[data-testid=rules] .rule");
+});
