@@ -6,7 +6,7 @@ use super::context::{self, Conversation, Extent};
 use super::gather::Gathered;
 use super::{Agent, pictures};
 use crate::coach::{self, Coach};
-use crate::domain::relay::NOTHING_DONE;
+use crate::domain::relay::nothing_done;
 use crate::domain::{CallsPerStep, EXECUTE_SQL, Exchange, FailureWords, HistoryEntry, Origin, RefusalCode};
 use crate::executor::RunningTurn;
 use crate::model::{Entry, Model, Request};
@@ -129,11 +129,12 @@ impl Agent {
         };
         let owes = gathered.contact.as_ref().is_some_and(|contact| contact.owes);
         let no_call = match made_no_call(gathered) {
-            Some(told) if exactly_one => Some(told),
-            Some(_) if owes => Some(NOTHING_DONE),
+            Some(told) if exactly_one => Some(told.to_owned()),
+            Some(_) if owes => Some(nothing_done()),
             _ => None,
         };
-        let last = shot.into_iter().chain(no_call.map(|told| Entry::User(told.to_owned()))).collect();
+        let owes = owes && no_call.is_none();
+        let last = shot.into_iter().chain(no_call.map(Entry::User)).collect();
         let mut conversation =
             Conversation::new(turn.lease.conversation, system, &gathered.history, &gathered.pictures, coach, last)
                 .behind(gathered.contact.as_ref().map(|contact| (contact.transcript.as_str(), contact.images.as_slice())))
@@ -152,6 +153,6 @@ impl Agent {
                 return Ok(NextMove::End("limit", why));
             }
         }
-        Ok(NextMove::Ask(Box::new(Asking { model, conversation, blank, owes: owes && no_call.is_none() })))
+        Ok(NextMove::Ask(Box::new(Asking { model, conversation, blank, owes })))
     }
 }

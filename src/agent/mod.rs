@@ -121,7 +121,7 @@ impl Agent {
             number: turn.steps,
             model: &answer.model,
             finish_reason: &answer.finish_reason,
-            usage: answer.usage,
+            usage: turn.law.counted(answer),
             content: &weighed.content,
             calls: &answer.calls,
             last: weighed.last,

@@ -61,8 +61,9 @@ impl Agent {
         let claimed = asking.conversation.coach().claimed(answer).filter(|_| asking.model.info().kind != "tour");
         let Some(claimed) = claimed else { return Ok(Truth::Shown) };
         let done = self.store.calls_done(turn.lease, claimed.earlier).await?;
-        let made = |call| Made { changes: self.tools.changes(call), sends: self.tools.may_send(call) };
-        let deeds = turn.law.profile.tools != Toolset::Builder;
+        let profile = &turn.law.profile;
+        let made = |call| Made { changes: self.tools.changes(profile, call), sends: self.tools.may_send(profile, call) };
+        let deeds = profile.tools != Toolset::Builder;
         Ok(claimed.judged(&done.iter().map(made).collect::<Vec<_>>(), deeds))
     }
 }

@@ -28,6 +28,7 @@ use crate::http::{self, Access, Doors};
 use crate::lasting::Lasting;
 use crate::mcp::Mcp;
 use crate::model::choice::ModelSource;
+use crate::operator;
 use crate::postgres::{Database, DatabaseError};
 use crate::profiles::Profiles;
 use crate::runner::{Heartbeat, Runner, TurnLog, Webhooks};
@@ -35,7 +36,7 @@ use crate::sandbox::{self, Sandbox, SandboxError};
 use crate::secrets::SecretError;
 use crate::store::{Room, Store, StoreError};
 use crate::telemetry::{self, Metrics, Scrubber};
-use crate::tools::Hands;
+use crate::tools::{Hands, Tool};
 use crate::wire::api::MadeBackup;
 
 use workshop::Workshop;
@@ -55,6 +56,8 @@ pub struct Outside {
     pub scrubber: Scrubber,
     /// The profiles there are.
     pub profiles: Profiles,
+    /// The tools of profiles that are not the program's own. Each exists for those that name it.
+    pub tools: Vec<Arc<dyn Tool>>,
     /// The resolver of names for requests of capabilities.
     pub resolver: Arc<dyn Resolve>,
     /// How long connections may take, and how many there may be.
@@ -173,7 +176,7 @@ impl App {
         let shutdown = restart.child_token();
         let workshop = Workshop::of(config, &folder, &store, &hands, &outside, &restart, &metrics);
         let Workshop { executor, campaigns, operator, channels } = workshop;
-        let Outside { clock, random, models, scrubber: _, profiles, resolver: _, connections, loopback: _ } = outside;
+        let Outside { clock, random, models, scrubber: _, profiles, tools: _, resolver: _, connections, loopback: _ } = outside;
         let Hands { sandbox, egress, mcp, vault, marks: _ } = hands;
         let speech =
             SpeechServers::new(config.voice.clone(), &egress, Some(vault.clone()), Arc::clone(&clock), Arc::clone(&random));
@@ -197,6 +200,7 @@ impl App {
             mcp: mcp.clone(),
             mcp_commands: config.mcp_commands,
             profiles: profiles.clone(),
+            tools: executor.tools.clone(),
             models,
             channels: channels.clone(),
             orders_from: config.operator.as_ref().map(|from| (from.channel.clone(), from.numbers.len())),
@@ -289,7 +293,7 @@ async fn opened(
     config: &Config,
     folder: &DataFolder,
     database: &Database,
-    Outside { random, scrubber, .. }: &Outside,
+    Outside { clock, random, scrubber, .. }: &Outside,
     metrics: Metrics,
     address: SocketAddr,
 ) -> Result<Store, StartError> {
@@ -307,6 +311,10 @@ async fn opened(
         return Err(StartError::Reachable(address));
     }
     store.keep_up_to(config.undo_bytes).await?;
+    // No runner works yet, so a task that goes on has these limits, too.
+    if let Some(limits) = config.operator.as_ref().and_then(|operator| operator.limits) {
+        operator::set_limits(&store, limits, clock.now()).await?;
+    }
     Ok(store)
 }
 

@@ -72,9 +72,10 @@ impl Workshop {
             tools::contact::tools(),
             tools::operator::tools(screen.clone(), folder.media()),
             campaigns::tools(&browser),
+            outside.tools.clone(),
         ]
         .concat();
-        let recorder = tools::Recorder::new(screen, folder.recordings());
+        let recorder = tools::Recorder::new(screen, folder.recordings(), outside.scrubber.clone());
         let settings = ToolSettings { approval_expiry: config.approval_expiry.into(), safe_mode: config.safe_mode };
         let tools = Tools::new(store.clone(), hands.clone(), Arc::clone(clock), restart.clone(), settings, named)
             .counted(metrics.clone())
@@ -89,7 +90,7 @@ impl Workshop {
             metrics: metrics.clone(),
         };
         let campaigns = Campaigns::new(executor.clone(), hands.clone(), browser, folder.path().join("campaigns"));
-        let operator = config.operator.clone().map(|OperatorNumbers { channel, numbers, account: _ }| {
+        let operator = config.operator.clone().map(|OperatorNumbers { channel, numbers, account: _, limits: _ }| {
             let settings = OperatorSettings { numbers, channel, home: folder.path().to_owned() };
             Operator::new(store.clone(), Arc::clone(clock), settings)
         });

@@ -1,6 +1,7 @@
 //! The reasons why something is not done in a browser, each in a sentence with what to do.
 
 use crate::config::BrowserAddress;
+use crate::domain::campaign::page::OPEN;
 
 /// The oldest version that has all commands.
 pub(super) const OLDEST: u32 = 120;
@@ -88,7 +89,7 @@ impl CdpFault {
     /// As the fault of something that had not begun.
     pub(super) fn before(self) -> BrowserError {
         match self {
-            Self::Gone | Self::GivenUp(_) => BrowserError::Refused(format!("{self}; propose browser_open")),
+            Self::Gone | Self::GivenUp(_) => BrowserError::Refused(format!("{self}; propose {OPEN}")),
             other => BrowserError::Refused(other.to_string()),
         }
     }

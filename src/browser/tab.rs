@@ -18,7 +18,7 @@ use super::cdp::Connection;
 use super::error::{BrowserError, CdpFault};
 use super::keeper::{KeptTab, OwnTabs, SharedTab, Signs};
 use super::tree::{FrameTree, NodePlace, written};
-use crate::domain::campaign::page::{PageHosts, PageNode, PageReading};
+use crate::domain::campaign::page::{OPEN, PageHosts, PageNode, PageReading};
 
 /// The most frames of a page that are read.
 const MOST_FRAMES: usize = 20;
@@ -205,7 +205,7 @@ impl Tab {
     pub(super) async fn read(&mut self, hosts: &PageHosts) -> Result<PageReading, BrowserError> {
         let document = self.held_to(hosts).await.map_err(CdpFault::before)?;
         let Some(address) = Url::parse(&document.address).ok().filter(|address| hosts.allow(address)) else {
-            return Err(BrowserError::Refused("no page is open; propose browser_open".to_owned()));
+            return Err(BrowserError::Refused(format!("no page is open; propose {OPEN}")));
         };
         let (frames, title) = self.frames(hosts).await.map_err(CdpFault::before)?;
         let page = written(&frames);
@@ -280,7 +280,7 @@ impl Tab {
     pub(super) async fn picture(&mut self, hosts: &PageHosts) -> Result<Vec<u8>, BrowserError> {
         let document = self.held_to(hosts).await.map_err(CdpFault::before)?;
         if document.address == "about:blank" {
-            return Err(BrowserError::Refused("no page is open; propose browser_open".to_owned()));
+            return Err(BrowserError::Refused(format!("no page is open; propose {OPEN}")));
         }
         let taken = self.taken().await.map_err(CdpFault::before)?;
         let bytes = taken["data"].as_str().and_then(|data| STANDARD.decode(data).ok());

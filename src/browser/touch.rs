@@ -12,7 +12,7 @@ use super::error::{BrowserError, CdpFault};
 use super::keeper::Signs;
 use super::tab::{Tab, named};
 use super::tree;
-use crate::domain::campaign::page::{PageHosts, PageNode};
+use crate::domain::campaign::page::{OPEN, PageHosts, PageNode, READ};
 
 /// Looks at a node.
 const AIM: &str = include_str!("aim.js");
@@ -22,8 +22,6 @@ const FOCUS: &str = include_str!("focus.js");
 const CHOOSE: &str = include_str!("choose.js");
 /// The world in which they run, which is not the page's.
 const WORLD: &str = "level3";
-/// The words about a page that is another than the one that was read.
-const CHANGED: &str = "the page has changed since it was read; propose browser_read";
 
 /// A node that may be touched.
 struct Aimed {
@@ -36,11 +34,16 @@ fn refused(why: impl Into<String>) -> BrowserError {
     BrowserError::Refused(why.into())
 }
 
+/// The page is another than the one that was read.
+fn changed() -> BrowserError {
+    refused(format!("the page has changed since it was read; propose {READ}"))
+}
+
 impl Tab {
     /// Clicks a node of a reading.
     pub(super) async fn click(&mut self, hosts: &PageHosts, reading: &str, node: &PageNode) -> Result<(), BrowserError> {
         let aimed = self.aim(hosts, reading, node).await?;
-        let (Some(x), Some(y)) = (aimed.seen["x"].as_f64(), aimed.seen["y"].as_f64()) else { return Err(refused(CHANGED)) };
+        let (Some(x), Some(y)) = (aimed.seen["x"].as_f64(), aimed.seen["y"].as_f64()) else { return Err(changed()) };
         if aimed.seen["file"] == true {
             return Err(refused(format!("{node} wants a file of this machine, and none is given")));
         }
@@ -121,23 +124,23 @@ impl Tab {
     /// Finds a node of a reading, and looks at it. Nothing but scrolling to it has happened then.
     async fn aim(&self, hosts: &PageHosts, reading: &str, node: &PageNode) -> Result<Aimed, BrowserError> {
         let known = self.reading.as_ref().filter(|known| known.name == reading && known.nodes.contains(node));
-        let place = known.and_then(|known| known.places.get(&node.number)).ok_or_else(|| refused(CHANGED))?;
+        let place = known.and_then(|known| known.places.get(&node.number)).ok_or_else(changed)?;
         let gone = |fault: CdpFault| match fault {
             // The node, its frame or its document is no more.
-            CdpFault::Refused(_) => refused(CHANGED),
+            CdpFault::Refused(_) => changed(),
             other => other.before(),
         };
         if !self.shows(&place.frame, &place.loader).await.map_err(CdpFault::before)? {
-            return Err(refused(CHANGED));
+            return Err(changed());
         }
         let asked = json!({ "backendNodeId": place.backend, "fetchRelatives": false });
         let now = self.call("Accessibility.getPartialAXTree", asked).await.map_err(gone)?;
         let (role, name) = tree::named(&now["nodes"][0]);
         if matches!(&*role, "" | "none") {
-            return Err(refused(CHANGED));
+            return Err(changed());
         }
         if (&role, &name) != (&node.role, &node.name) {
-            return Err(refused(format!("{node} is now {role} “{name}”; propose browser_read")));
+            return Err(refused(format!("{node} is now {role} “{name}”; propose {READ}")));
         }
         // A node without a box cannot be scrolled to; it is told below.
         let _ = self.call("DOM.scrollIntoViewIfNeeded", json!({ "backendNodeId": place.backend })).await;
@@ -182,7 +185,7 @@ impl Tab {
 /// Judges what was seen of a node.
 pub(super) fn may_be_touched(seen: &Value, hosts: &PageHosts, node: &PageNode) -> Result<(), BrowserError> {
     if seen["gone"] == true {
-        return Err(refused(CHANGED));
+        return Err(changed());
     }
     for to in seen["to"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         let there = Url::parse(to).map_err(|_| refused(format!("{node} leads to no address that can be read")))?;
@@ -192,7 +195,7 @@ pub(super) fn may_be_touched(seen: &Value, hosts: &PageHosts, node: &PageNode) -
         }
     }
     if seen["elsewhere"] == true {
-        return Err(refused(format!("{node} opens a new tab, and a campaign has one; propose browser_open with its address")));
+        return Err(refused(format!("{node} opens a new tab, and a campaign has one; propose {OPEN} with its address")));
     }
     if seen["download"] == true {
         return Err(refused(format!("{node} downloads a file, which a campaign does not")));

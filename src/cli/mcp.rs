@@ -2,13 +2,12 @@
 //! the external servers that the operator adds.
 
 use clap::{Args, Subcommand};
-use serde_json::Value;
 use url::Url;
 
 use super::client::{Client, NOTHING};
 use super::{CliError, Screen, bridge};
 use crate::domain::McpTransport;
-use crate::wire::api::{McpServerEntry, McpServers, McpToolEntry, McpTools};
+use crate::wire::api::{McpServerEntry, McpServers, McpToolEntry, McpTools, RemovedMcpServer};
 
 /// The commands on MCP.
 #[derive(Debug, Args)]
@@ -83,7 +82,7 @@ pub(super) async fn run(ask: McpCommand, client: &Client, screen: &mut Screen<'_
             Ok(())
         }
         Some(McpAsk::Remove { name }) => {
-            let answer: Value = client.delete(&["mcp", &name]).await?;
+            let answer: RemovedMcpServer = client.delete(&["mcp", &name]).await?;
             if !screen.json(&answer)? {
                 screen.line(format!("Removed {name}."))?;
             }

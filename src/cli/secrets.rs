@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Read};
 
 use clap::Subcommand;
 use secrecy::zeroize::Zeroizing;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::client::Client;
 use super::screen::time;
@@ -56,7 +56,7 @@ pub(super) async fn run(ask: SecretCommand, client: &Client, screen: &mut Screen
             }
         }
         SecretCommand::Remove { name } => {
-            let removed: Value = client.delete(&["secrets", &name]).await?;
+            let removed: api::RemovedSecret = client.delete(&["secrets", &name]).await?;
             if !screen.json(&removed)? {
                 screen.line(format!("Removed {name}."))?;
             }

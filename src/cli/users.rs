@@ -6,13 +6,13 @@ use std::io::{self, IsTerminal, Read, Write};
 
 use clap::Subcommand;
 use secrecy::zeroize::Zeroizing;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::client::Client;
 use super::screen::time;
 use super::{CliError, Screen};
 use crate::domain::{Tier, UserRole};
-use crate::wire::api::{ChangeUser, Invited, ListedUser, MadeToken, UserInfo, Users};
+use crate::wire::api::{ChangeUser, Invited, ListedUser, MadeToken, RemovedUser, RevokedTokens, UserInfo, Users};
 
 /// More than any password has.
 const MAX_READ: u64 = 4 * 1024;
@@ -135,9 +135,9 @@ pub(super) async fn run(ask: UserCommand, client: &Client, screen: &mut Screen<'
         }
         UserCommand::Remove { name, confirm } => remove(&name, confirm, client, screen).await,
         UserCommand::Token { name, revoke: true } => {
-            let revoked: Value = client.delete(&["users", &name, "tokens"]).await?;
+            let revoked: RevokedTokens = client.delete(&["users", &name, "tokens"]).await?;
             if !screen.json(&revoked)? {
-                screen.line(format!("Took {} tokens of {name} away.", revoked["revoked"]))?;
+                screen.line(format!("Took {} tokens of {name} away.", revoked.revoked))?;
             }
             Ok(())
         }
@@ -204,9 +204,9 @@ async fn remove(name: &str, confirm: Option<String>, client: &Client, screen: &m
         Some(again) => again,
         None => asked(&format!("This removes {name} with everything that is theirs, for good. Type the name again: "))?,
     };
-    let removed: Value = client.delete_with(&["users", name], &[("confirm", again)]).await?;
+    let removed: RemovedUser = client.delete_with(&["users", name], &[("confirm", again)]).await?;
     if !screen.json(&removed)? {
-        screen.line(format!("Removed {name}, and {} conversations.", removed["conversations"]))?;
+        screen.line(format!("Removed {name}, and {} conversations.", removed.conversations))?;
     }
     Ok(())
 }

@@ -58,7 +58,7 @@ impl<'a> Idling<'a> {
     /// The words for the model after its last answer, if that did nothing. The text of a call is
     /// answered as a call is, see [`refusal`]; if it comes again, a model that `makes` its own
     /// tools is told to make this one.
-    pub(super) fn told(&self, makes: bool) -> Option<String> {
+    pub(super) fn words_for_model(&self, makes: bool) -> Option<String> {
         match &*self.answers {
             [Idle::Empty, ..] => Some(ASK_AGAIN.to_owned()),
             [Idle::AsPerson, ..] => Some(NOT_THE_PERSON.to_owned()),

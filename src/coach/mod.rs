@@ -89,7 +89,7 @@ impl<'a> Coach<'a> {
         let turn = history.last();
         let idling = Idling::of(turn.filter(|_| coaching != Coaching::Off));
         let repeated = turn.filter(|_| coaching != Coaching::Off).and_then(repeated::warnings).inspect(|_| helped("repeated"));
-        let words = repeated.into_iter().chain(idling.told(toolbox.has(WRITE_CAPABILITY))).collect();
+        let words = repeated.into_iter().chain(idling.words_for_model(toolbox.has(WRITE_CAPABILITY))).collect();
         Self { coaching, turn, toolbox, idling, words }
     }
 

@@ -134,7 +134,8 @@ pub struct Spent {
     pub steps: u64,
     /// Seconds; 0 for everything but a turn.
     pub wall_seconds: u64,
-    /// Tokens read, as providers counted; a request without a count adds nothing.
+    /// Tokens read, as providers counted; a request without a count adds nothing, unless it is
+    /// the operator's: then it is estimated.
     pub input_tokens: u64,
     /// Tokens written, counted likewise.
     pub output_tokens: u64,

@@ -54,9 +54,9 @@ pub use machine::{
 pub use mcp::{MCP_NAME_RULE, MCP_SEPARATOR, McpDefinition, McpListing, McpTransport, mcp_tool_name, secrets_in, valid_mcp_name};
 pub use model::{ModelInfo, Rate};
 pub use names::{
-    CREATE_SCRIPT, END_CONVERSATION, EXECUTE_SCRIPT, EXECUTE_SQL, LIST_SCRIPTS, MANAGE_TASKS, MARK_TODO_ITEM, PLACE_CALL, RELAY,
-    REQUEST_HUMAN_INTERVENTION, RESTART, SCHEDULE_NEXT_HEARTBEAT, SEND_MESSAGE, TAKE_SCREENSHOT, UPDATE_GLOBAL_CONTEXT,
-    UPDATE_SCRIPT, WRITE_CAPABILITY,
+    CREATE_SCRIPT, END_CONVERSATION, EXECUTE_SCRIPT, EXECUTE_SQL, IMPORT_LEADS, LIST_SCRIPTS, MANAGE_TASKS, MARK_TODO_ITEM,
+    PLACE_CALL, RELAY, REQUEST_HUMAN_INTERVENTION, RESTART, RUN_SCRIPT, SCHEDULE_NEXT_HEARTBEAT, SCORE_LEADS, SEND_MESSAGE,
+    TAKE_SCREENSHOT, UPDATE_GLOBAL_CONTEXT, UPDATE_SCRIPT, WRITE_CAPABILITY,
 };
 pub use operation::OperationKind;
 pub use policy::{Classification, Effect, Grade, Impact, Mode, ProfilePolicy, Rule};
@@ -66,7 +66,7 @@ pub use profile::{
 };
 #[cfg(debug_assertions)]
 pub use refusal::reword;
-pub use refusal::{Refusal, RefusalCode, SourcePlace};
+pub use refusal::{Denial, Refusal, RefusalCode, SourcePlace, worded};
 pub use task::{Apart, DueTasks, Subtask, Task, TaskRecurrence, TaskStatus};
 pub use tool::{
     CallRequest, EffectClass, MOST_RESULT, OperationState, Outcome, SchemaForm, SharedSpec, ToolSpec, Usage, shortened,

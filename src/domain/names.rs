@@ -1,5 +1,7 @@
 //! The names of the tools that every builder begins with, and of those that only some profiles
-//! have, for code that has to speak of one of them.
+//! have, for code that has to speak of one of them. The functions over to-dos, the proposals of
+//! campaigns and the tools of the browser have theirs in files of their own; `tests/tidy/rules.rs`
+//! reads all of them.
 
 /// Runs SQL.
 pub const EXECUTE_SQL: &str = "execute_sql";
@@ -35,3 +37,9 @@ pub const PLACE_CALL: &str = "place_call";
 pub const REQUEST_HUMAN_INTERVENTION: &str = "request_human_intervention";
 /// Orders conversations with contacts. It is there only if a rule allows it.
 pub const RELAY: &str = "relay";
+/// Scores the leads of a campaign; `execute_tool` runs this one and the next two.
+pub const SCORE_LEADS: &str = "score_leads";
+/// Imports leads from a file of the campaign.
+pub const IMPORT_LEADS: &str = "import_leads";
+/// Runs a script of the campaign.
+pub const RUN_SCRIPT: &str = "run_script";

@@ -30,18 +30,38 @@ impl Audience {
 /// The tools that a profile is offered and may call. No other tool exists for the profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Toolset {
-    /// The four first tools, every capability, every external tool.
+    /// The four first tools, `relay` if a rule of the profile allows it, every capability, every
+    /// external tool.
     Builder,
+    /// These of the tools that the program brings, and every capability.
+    Capabilities(&'static [&'static str]),
     /// These, and nothing else, whatever is installed, connected or granted later.
     Only(&'static [&'static str]),
 }
 
 impl Toolset {
-    /// True if a tool of this name is in it.
+    /// True if a tool of this name may be in it.
     pub fn has(self, tool: &str) -> bool {
         match self {
-            Self::Builder => true,
+            Self::Builder | Self::Capabilities(_) => true,
             Self::Only(tools) => tools.contains(&tool),
+        }
+    }
+
+    /// True if an external tool of this name is in it.
+    pub fn has_external(self, tool: &str) -> bool {
+        match self {
+            Self::Builder => true,
+            Self::Capabilities(tools) | Self::Only(tools) => tools.contains(&tool),
+        }
+    }
+
+    /// The set for calls that a capability of it makes. A sealed set stays sealed; elsewhere a
+    /// capability reaches what its grants say, whoever calls it.
+    pub fn inside(self) -> Self {
+        match self {
+            Self::Builder | Self::Capabilities(_) => Self::Builder,
+            Self::Only(_) => self,
         }
     }
 }

@@ -81,6 +81,38 @@ text_enum! {
     }
 }
 
+/// A reason of the law from which a model that is helped is told a lesson: what to do instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Denial {
+    /// A rule switches the tool off.
+    SwitchedOff,
+    /// The profile may only read.
+    OnlyReads,
+    /// The person said no, and nothing else.
+    PlainNo,
+    /// Nobody decided in time.
+    TooLate,
+}
+
+impl Denial {
+    fn code(self) -> RefusalCode {
+        match self {
+            Self::SwitchedOff | Self::OnlyReads => RefusalCode::Forbidden,
+            Self::PlainNo => RefusalCode::Denied,
+            Self::TooLate => RefusalCode::Expired,
+        }
+    }
+
+    fn lesson(self) -> &'static str {
+        match self {
+            Self::SwitchedOff => "Do without it, or tell the user that they can change the rule in the settings.",
+            Self::OnlyReads => "Say what you would do, and let the user do it or change the mode in the settings.",
+            Self::PlainNo => "Do not try it again in another way; ask what they want instead.",
+            Self::TooLate => "Do not ask again by yourself; tell the user.",
+        }
+    }
+}
+
 /// The form in which a model is told of a code.
 enum Form {
     /// As JSON, under this word.
@@ -155,8 +187,10 @@ pub struct SourcePlace {
 pub struct Refusal {
     /// The kind of refusal.
     pub code: RefusalCode,
-    /// The fault and what to do instead, for the model.
+    /// The fault and what to do instead, for the model. Of a denial, the reason alone.
     pub message: String,
+    /// The law's reason, if a lesson follows from it.
+    pub denial: Option<Denial>,
     /// The place in the source.
     pub place: Option<SourcePlace>,
     /// The grants to ask for, as an author writes them.
@@ -170,7 +204,17 @@ pub struct Refusal {
 impl Refusal {
     /// A refusal of this kind.
     pub fn new(code: RefusalCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), place: None, grants: None, more: Map::new(), fault: None }
+        Self { code, message: message.into(), denial: None, place: None, grants: None, more: Map::new(), fault: None }
+    }
+
+    /// A call that the law does not let run, for a reason with a lesson.
+    pub fn denied(denial: Denial, reason: impl Into<String>) -> Self {
+        Self { denial: Some(denial), ..Self::new(denial.code(), reason) }
+    }
+
+    /// The same without its lesson, for a model that is not helped.
+    pub fn without_lesson(self) -> Self {
+        Self { denial: None, ..self }
     }
 
     /// A tool that is not among those there are.
@@ -212,14 +256,22 @@ impl Refusal {
         }
     }
 
+    /// The message, and the lesson that follows from it.
+    fn words(&self) -> String {
+        match self.denial {
+            Some(denial) => format!("{} {}", self.message, denial.lesson()),
+            None => self.message.clone(),
+        }
+    }
+
     /// The same as a value: an object with `error`, `message` and the rest, or a bare sentence.
     pub fn to_json(&self) -> Value {
         match self.code.form() {
-            Form::Sentence => Value::String(worded(&self.message)),
+            Form::Sentence => Value::String(worded(&self.words())),
             Form::Named(word) => {
                 let mut told = self.more.clone();
                 told.insert("error".to_owned(), word.into());
-                told.insert("message".to_owned(), worded(&self.message).into());
+                told.insert("message".to_owned(), worded(&self.words()).into());
                 if let Some(SourcePlace { line, offset }) = self.place {
                     told.extend([("line".to_owned(), json!(line)), ("offset".to_owned(), json!(offset))]);
                 }
@@ -230,8 +282,9 @@ impl Refusal {
     }
 }
 
-/// The words for a model. A test that shows that no code reads them replaces them.
-fn worded(message: &str) -> String {
+/// Words for a model that no code reads: refusals, and what a heartbeat says before its list. A
+/// test that shows that it is so replaces them.
+pub fn worded(message: &str) -> String {
     #[cfg(debug_assertions)]
     if REWORDED.load(std::sync::atomic::Ordering::Relaxed) {
         return format!("Altrimenti detto, in {} byte.", message.len());
@@ -242,7 +295,8 @@ fn worded(message: &str) -> String {
 #[cfg(debug_assertions)]
 static REWORDED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 
-/// From now on every refusal of this process has other words; debug builds only.
+/// From now on all that goes through [`worded`] has other words in this process; debug builds
+/// only.
 #[cfg(debug_assertions)]
 pub fn reword() {
     REWORDED.store(true, std::sync::atomic::Ordering::Relaxed);

@@ -35,6 +35,7 @@ use crate::telemetry::Scrubber;
 use connect::{OutgoingConnection, Tls};
 use outgoing::Outgoing;
 use placeholders::{Substitution, UsedSecrets};
+use resolve::KnownPlaces;
 
 pub use error::{EgressError, Problem};
 pub use placeholders::Placeholders;
@@ -119,7 +120,7 @@ impl Egress {
     /// that.
     pub fn refuses(&self, host: &HttpGrant) -> Option<String> {
         let url = Url::parse(&format!("{}://{}", host.scheme.as_str(), host.binding())).ok()?;
-        resolve::refused_at_sight((&self.0.allowed, &self.0.own), &url).map(|problem| problem.to_string())
+        resolve::refused_at_sight(self.0.known(), &url).map(|problem| problem.to_string())
     }
 
     /// Makes a request and follows its redirects. `grants` names the hosts it may reach, and is
@@ -185,6 +186,11 @@ impl Egress {
 }
 
 impl Inner {
+    /// The places that the operator knows.
+    fn known(&self) -> KnownPlaces<'_> {
+        KnownPlaces { allowed: &self.allowed, own: &self.own }
+    }
+
     async fn follow(
         &self,
         request: HttpRequest,
@@ -239,7 +245,7 @@ impl Inner {
         if let Some(secret) = secrets.iter().find(|secret| !exchange.is_bound_to(**secret, real)) {
             return Err(refused(*secret, "it is bound to other hosts"));
         }
-        let found = resolve::resolve(&*self.resolver, (&self.allowed, &self.own), real);
+        let found = resolve::resolve(&*self.resolver, self.known(), real);
         let found = tokio::time::timeout(self.limits.connect, found).await.unwrap_or_else(|_| {
             let source = std::io::Error::new(std::io::ErrorKind::TimedOut, "the name server did not answer in time");
             Err(Problem::Lookup { host: host.to_owned(), source })

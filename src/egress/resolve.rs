@@ -36,12 +36,18 @@ pub(super) struct CheckedAddresses {
     pub(super) by_operator: bool,
 }
 
-/// The addresses that the operator allows, and the names with port that he has set up.
-type Known<'a> = (&'a BTreeSet<SocketAddr>, &'a BTreeSet<(String, u16)>);
+/// The places that the operator knows.
+#[derive(Clone, Copy)]
+pub(super) struct KnownPlaces<'a> {
+    /// The addresses that he allows.
+    pub(super) allowed: &'a BTreeSet<SocketAddr>,
+    /// The names with port that he has set up.
+    pub(super) own: &'a BTreeSet<(String, u16)>,
+}
 
 /// Refuses an address that is not public, unless the operator knows it. True if he does.
-fn let_through((allowed, own): Known<'_>, name: &str, address: SocketAddr) -> Result<bool, Problem> {
-    if allowed.contains(&address) || own.contains(&(name.to_owned(), address.port())) {
+fn let_through(known: KnownPlaces<'_>, name: &str, address: SocketAddr) -> Result<bool, Problem> {
+    if known.allowed.contains(&address) || known.own.contains(&(name.to_owned(), address.port())) {
         return Ok(true);
     }
     match reserved_for(address.ip()) {
@@ -51,7 +57,7 @@ fn let_through((allowed, own): Known<'_>, name: &str, address: SocketAddr) -> Re
 }
 
 /// The reason why a place is never let through, if that can be said without looking a name up.
-pub(super) fn refused_at_sight(known: Known<'_>, url: &Url) -> Option<Problem> {
+pub(super) fn refused_at_sight(known: KnownPlaces<'_>, url: &Url) -> Option<Problem> {
     let addresses = match url.host()? {
         Host::Ipv4(address) => vec![IpAddr::V4(address)],
         Host::Ipv6(address) => vec![IpAddr::V6(address)],
@@ -68,7 +74,7 @@ pub(super) fn refused_at_sight(known: Known<'_>, url: &Url) -> Option<Problem> {
 /// Finds the addresses of an http or https address and checks all of them: one that is not public
 /// spoils the name, because a name that points to both is a name under attack. A place that the
 /// operator named itself may have any address.
-pub(super) async fn resolve(resolver: &dyn Resolve, known: Known<'_>, url: &Url) -> Result<CheckedAddresses, Problem> {
+pub(super) async fn resolve(resolver: &dyn Resolve, known: KnownPlaces<'_>, url: &Url) -> Result<CheckedAddresses, Problem> {
     let name = url.host_str().unwrap_or_default().to_owned();
     let port = url.port_or_known_default().unwrap_or_default();
     let found = match url.host() {

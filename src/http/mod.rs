@@ -43,6 +43,7 @@ use crate::sandbox::Sandbox;
 use crate::secrets::Vault;
 use crate::store::Store;
 use crate::telemetry::Metrics;
+use crate::tools::Tools;
 use access::Guard;
 use passwords::Passwords;
 use visitor::{Closed, owners_alone};
@@ -66,6 +67,8 @@ pub struct Doors {
     pub mcp_commands: bool,
     /// The profiles there are.
     pub profiles: Profiles,
+    /// The tools there are.
+    pub tools: Tools,
     /// The source that says which model answers.
     pub models: Arc<ModelSource>,
     /// The channels to contacts.

@@ -67,13 +67,15 @@ pub(super) fn unfit_id(theirs: &Theirs, id: &str) -> Option<String> {
 }
 
 /// Takes a message. If a question waits, and the conversation's profile is for a person who may
-/// decide, the message may be the answer. Otherwise it is a message like any other.
+/// decide, the message may be the answer. Otherwise it is a message like any other; one that steers
+/// joins the running turn only if the profile may be talked over.
 pub(super) async fn take(
     visitor: &Visitor,
     conversation: ConversationId,
     message: NewMessage<'_>,
 ) -> Result<Accepted, StoreError> {
     let (theirs, now) = (visitor.theirs(), visitor.now());
+    let message = NewMessage { steer: message.steer && may_steer(visitor, conversation).await?, ..message };
     // Mostly no question waits, and this is all.
     if let Some(accepted) = theirs.accept_unless_asked(conversation, message, now).await? {
         return Ok(accepted);
@@ -88,4 +90,11 @@ pub(super) async fn take(
         return Ok(accepted);
     }
     theirs.accept(conversation, message, now).await
+}
+
+/// True if a message may join the running turn of a conversation. If its profile may not be talked
+/// over, a further message queues, whatever its client asked for.
+async fn may_steer(visitor: &Visitor, conversation: ConversationId) -> Result<bool, StoreError> {
+    let name = visitor.theirs().profile_of(conversation).await?;
+    Ok(visitor.profile(&name).is_ok_and(|profile| profile.talked_over))
 }

@@ -7,14 +7,13 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
-use serde_json::json;
 
 use super::access::{Guard, peer};
 use super::api::reply::{self, ApiRefusal, Body};
 use super::page;
 use super::visitor::{Closed, Stranger};
 use crate::domain::{UserId, valid_password};
-use crate::wire::api::{FirstPassword, SignIn};
+use crate::wire::api::{FirstPassword, SignIn, SignedIn};
 
 /// The largest body, in bytes.
 const MAX_BODY_BYTES: usize = 16 << 10;
@@ -83,7 +82,7 @@ async fn first_password(
 async fn welcome(guard: &Guard, user: UserId, headers: &HeaderMap) -> Result<Response, ApiRefusal> {
     let cookie = guard.begin_session(user, headers).await?;
     tracing::info!(%user, "signed in");
-    Ok(([(header::SET_COOKIE, cookie)], Json(json!({ "signed_in": true }))).into_response())
+    Ok(([(header::SET_COOKIE, cookie)], Json(SignedIn { signed_in: true })).into_response())
 }
 
 /// The refusal of a try that comes too soon.

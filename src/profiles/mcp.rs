@@ -1,9 +1,10 @@
 //! Other agents that call capabilities over MCP. Each call is an order, and no model is asked about
-//! it. A model answers only a person who writes into such a conversation.
+//! it; they are offered the tools that can be ordered here. A model answers only a person who
+//! writes into such a conversation.
 
 use crate::domain::{
     AnswersTo, Audience, CallsPerStep, Coaching, Context, DecidingWords, FailureWords, MANAGE_TASKS, Profile, TasksShown,
-    Toolset, UserRole,
+    Toolset, UserRole, WRITE_CAPABILITY,
 };
 
 /// Its name.
@@ -16,7 +17,7 @@ pub(super) fn profile() -> Profile {
         open_to: UserRole::Owner,
         prompt: include_str!("prompts/mcp.md"),
         tools: Toolset::Builder,
-        by_hand: Toolset::Builder,
+        by_hand: Toolset::Capabilities(&[WRITE_CAPABILITY]),
         context: Context::Conversation { history: None, summaries: true },
         tasks: TasksShown::DueSoon,
         completes_with: Some(MANAGE_TASKS),

@@ -1,7 +1,7 @@
 //! Tests of `profiles`.
 
 use super::*;
-use crate::domain::{Audience, Context, TasksShown};
+use crate::domain::{Audience, Context, TasksShown, Toolset, WRITE_CAPABILITY};
 
 #[test]
 fn a_profile_is_found_by_its_name_and_never_by_another() {
@@ -50,4 +50,11 @@ fn a_profile_that_is_not_open_to_a_user_reads_like_one_that_does_not_exist() {
     assert_eq!(refused.to_string(), "there is no profile `builder`; there are: law, lea");
     assert_eq!(all.open_to(UserRole::Owner, "mcp").unwrap().name, "mcp");
     assert_eq!((all.mains(UserRole::Member), all.mains(UserRole::Owner).len()), (named(&["law", "lea"]), 4));
+}
+
+#[test]
+fn other_agents_may_order_capabilities_and_the_tool_that_writes_them_and_nothing_else() {
+    let ordered = mcp::profile().by_hand;
+    assert_eq!(ordered, Toolset::Capabilities(&[WRITE_CAPABILITY]));
+    assert!(ordered.has("greet") && !ordered.has_external("far__greet"));
 }

@@ -57,7 +57,7 @@ pub async fn check(store: &Store) -> Result<ReplayCheck, StoreError> {
 pub async fn turn(theirs: &Theirs, turn: TurnId) -> Result<Option<ReplayedTurn<Event>>, StoreError> {
     let Some(events) = theirs.events_of_turn(turn).await? else { return Ok(None) };
     let events = events.into_iter().map(|record| {
-        let (said, _) = record.told();
+        let (said, _) = record.sentence_and_words();
         ReplayedEvent { sequence: record.sequence, at: record.at, said, event: record.event }
     });
     Ok(Some(ReplayedTurn { turn, events: events.collect() }))

@@ -8,7 +8,7 @@ use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::domain::{Task, WakeUpKind};
+use crate::domain::{Task, WakeUpKind, worded};
 use crate::faces::campaigns::Campaigns;
 use crate::profiles::Profiles;
 use crate::store::{Fired, Store, StoreError};
@@ -108,13 +108,14 @@ impl Heartbeat {
 
 /// The input of a turn that due tasks begin, for a model that does them and completes each `with`
 /// this tool; without one they are the person's own, and the model only tells of them. The turn's
-/// origin says so; no code reads these words.
+/// origin says so, and no code reads these sentences. The tour, a model that is code, reads the
+/// numbers in the lines below them.
 fn describe(with: Option<&str>, tasks: &[Task]) -> String {
-    let mut text = "[heartbeat] These tasks are due. ".to_owned();
-    text += &with.map_or_else(
+    let wanted = with.map_or_else(
         || "They are for the user to do: tell the user of them, and complete or change none before the user says so.".to_owned(),
         |tool| format!("Do what they ask, tell the user, and complete each with {tool}."),
     );
+    let mut text = worded(&format!("[heartbeat] These tasks are due. {wanted}"));
     for task in tasks {
         let due = task.due_at.map(|due| due.to_rfc3339_opts(SecondsFormat::Secs, true)).unwrap_or_default();
         text.push_str(&format!("\n- task {}, due {due}: {}", task.id, task.title));

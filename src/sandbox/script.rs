@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::sync::SemaphorePermit;
 
 use crate::domain::campaign::script::ScriptLanguage;
-use crate::domain::{Grants, HttpGrant, Power, SourceLanguage};
+use crate::domain::{Grants, HttpGrant, Power, RUN_SCRIPT, SourceLanguage};
 use crate::governor::Permit;
 
 use super::component::{Bytes, sha256};
@@ -26,9 +26,6 @@ const AFTER: &str = "\n}}\nexport default async (given) => level3Whole(await scr
 const NOT_GRANTED: &str = "this capability was not granted";
 /// The same of our own words about a script.
 const REACHES: &str = "a script reaches";
-/// The words about a script without hosts.
-const REACHES_NOTHING: &str = "a script reaches nothing: it has no network, no secrets, no database, no tools and no clock; it has input, files, log and tmp, and the \
-     hosts that its approval grants (arguments.hosts of run_script)";
 /// The form of a script.
 const FORM: &str = "a script is the body of a JavaScript function: it has input, files, log(…) and tmp, imports and exports nothing, and \
                     returns its result";
@@ -107,7 +104,7 @@ impl ScriptSlot<'_> {
 
     async fn javascript(&self, source: &str, mut given: Value) -> (Result<String, String>, Vec<String>) {
         if self.hosts.is_empty() {
-            given["nowhere"] = json!(REACHES_NOTHING);
+            given["nowhere"] = json!(reaches_nothing());
         }
         let grants = Grants { harmless: [Power::Log].into(), http: self.hosts.clone(), ..Grants::none() };
         let component = match self.inner.templates.get(&grants) {
@@ -127,10 +124,18 @@ impl ScriptSlot<'_> {
     }
 }
 
+/// The words about a script without hosts.
+fn reaches_nothing() -> String {
+    format!(
+        "{REACHES} nothing: it has no network, no secrets, no database, no tools and no clock; it has input, files, log and tmp, and the \
+         hosts that its approval grants (arguments.hosts of {RUN_SCRIPT})"
+    )
+}
+
 /// The reach of a script with these hosts, in words for its author.
 fn reaches(hosts: &BTreeSet<HttpGrant>) -> String {
     if hosts.is_empty() {
-        return REACHES_NOTHING.to_owned();
+        return reaches_nothing();
     }
     let may: Vec<_> = hosts.iter().map(HttpGrant::in_words).collect();
     format!("{REACHES} only what its approval grants: {} Propose it again with what it needs in arguments.hosts", may.join(" "))

@@ -38,8 +38,8 @@ use connections::Connections;
 
 pub use agent_sql::{AgentLogin, AgentSql, Gate, RowLimits, SqlEnd};
 pub use campaigns::{
-    CampaignDeed, CampaignError, CampaignFold, CampaignLog, CampaignOrder, CycleCame, CycleInHand, DoneOutside, HandedCycle,
-    HeldCycle, LastCall, LogLineOfCampaign, NewCampaign, NewCampaignTask, PlannedDeed, Presences, ReadState, WholeCampaign,
+    CampaignDeed, CampaignError, CampaignFold, CampaignLog, CampaignOrder, CycleCame, CycleInHand, CycleWithState, DoneOutside,
+    HandedCycle, HeldCycle, LastCall, NewCampaign, NewCampaignTask, PlannedDeed, Presences, ReadState, WholeCampaign,
 };
 pub use lease::Lease;
 pub use neighbours::{Hint, Neighbours};
@@ -108,7 +108,7 @@ pub struct Store {
     meters: Meters,
     handed: campaigns::HandedOn,
     catalogue: things::catalogue::Kept,
-    known: things::known_messages::Known,
+    known: things::known_messages::KnownByConversation,
     places: Places,
     users_of: theirs::KnownUsers,
 }

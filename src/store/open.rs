@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
-use sqlx::{ConnectOptions, Connection, Executor, PgPool, query, query_as, query_scalar};
+use sqlx::{ConnectOptions, Connection, Executor, PgExecutor, PgPool, query, query_as, query_scalar};
 
 use super::agent_sql::AgentPools;
 use super::connections::{Connections, FRESH};
-use super::{Gate, Meters, Room, Signals, Store, Writing, neighbours};
+use super::{Gate, Meters, Room, Signals, Store, StoreError, Writing, neighbours};
 use crate::clock::Random;
 use crate::domain::relay::RelaySettings;
 use crate::failpoint::{self, Point};
@@ -77,6 +77,15 @@ impl Store {
             scrubber: Scrubber::default(),
             relay: RelaySettings::default(),
         })
+    }
+
+    /// The first migration that only one of database and program has, or that each has in another
+    /// form. `None`: the tables are those of this program.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn foreign_migration(&self) -> Result<Option<i64>, StoreError> {
+        Ok(differing(&applied(&self.pool).await?, &migrations()))
     }
 }
 
@@ -153,12 +162,25 @@ async fn migrate(connection: &mut PgConnection) -> Result<(), DatabaseError> {
 /// True if the database has these migrations and no others: then there is nothing to lock. A
 /// database that is not there yet has none.
 async fn is_migrated(connection: &mut PgConnection, all: &Migrator) -> bool {
-    let applied = query_as::<_, (i64, Vec<u8>, bool)>("SELECT version, checksum, success FROM _sqlx_migrations ORDER BY version");
-    let Ok(applied) = applied.fetch_all(connection).await else { return false };
-    let same = |((version, checksum, success), ours): (&(i64, Vec<u8>, bool), &sqlx::migrate::Migration)| {
-        *success && *version == ours.version && checksum[..] == ours.checksum[..]
-    };
-    applied.len() == all.iter().len() && applied.iter().zip(all.iter()).all(same)
+    applied(connection).await.is_ok_and(|applied| differing(&applied, all).is_none())
+}
+
+/// A migration of the database: its version, its fingerprint, and if it came to its end.
+type AppliedMigration = (i64, Vec<u8>, bool);
+
+/// The migrations of a database, in their order.
+async fn applied(database: impl PgExecutor<'_>) -> Result<Vec<AppliedMigration>, sqlx::Error> {
+    let applied = query_as::<_, AppliedMigration>("SELECT version, checksum, success FROM _sqlx_migrations ORDER BY version");
+    applied.fetch_all(database).await
+}
+
+/// The first version at which these are not the same.
+fn differing(applied: &[AppliedMigration], all: &Migrator) -> Option<i64> {
+    let theirs: Vec<_> = applied.iter().map(|(version, checksum, success)| (*version, &checksum[..], *success)).collect();
+    let ours: Vec<_> = all.iter().map(|ours| (ours.version, &ours.checksum[..], true)).collect();
+    let pairs = (0..theirs.len().max(ours.len())).map(|n| [theirs.get(n), ours.get(n)]);
+    let differs = pairs.filter(|[theirs, ours]| theirs != ours);
+    differs.flatten().flatten().map(|(version, ..)| *version).next()
 }
 
 /// The key of the tokens that end the agent's transactions, made once for each database.

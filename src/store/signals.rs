@@ -9,8 +9,8 @@ use tokio::sync::{Notify, broadcast, watch};
 
 use super::campaigns::Presences;
 use super::neighbours::{Hint, Outbox};
-use crate::domain::CampaignId;
 use crate::domain::voice::SILENCE;
+use crate::domain::{CampaignId, ConversationId};
 use crate::facts::{Event, EventRecord, TaskChanged, VoiceCallChanged};
 use crate::telemetry::Metrics;
 use crate::wire::ServerFrame;
@@ -71,8 +71,8 @@ impl Alarm {
 pub struct Elsewhere(broadcast::Receiver<Option<Hint>>);
 
 impl Elsewhere {
-    /// The next event of another server; `None` if some were missed, so that anything may have
-    /// happened.
+    /// The next event of another server, or change that is no event; `None` if some were missed, so
+    /// that anything may have happened.
     pub async fn next(&mut self) -> Option<Hint> {
         match self.0.recv().await {
             Ok(hint) => hint,
@@ -160,6 +160,14 @@ impl Signals {
     pub fn watched(&self, campaign: CampaignId, now: DateTime<Utc>) {
         self.presences.note(campaign, now);
         self.outbox.tell_watched(campaign);
+    }
+
+    /// A conversation has another title or place in the list: sockets hear of it, here and at the
+    /// other servers.
+    pub(super) fn placed(&self, conversation: ConversationId) {
+        let hint = Hint::placed(conversation);
+        self.outbox.tell_hint(hint.clone());
+        let _ = self.elsewhere.send(Some(hint));
     }
 
     /// Wakes a runner that may find a turn to take up. A signal is kept while nobody waits.

@@ -18,22 +18,28 @@ use crate::wire::ServerFrame;
 /// small.
 const REMEMBERED: usize = 100_000;
 
-/// The users of conversations, as far as they were asked for, and the instances of Relay that have
-/// one: a conversation never changes either.
+/// The users of conversations, as far as they were asked for, with what else a conversation never
+/// changes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownUsers(Arc<RwLock<HashMap<ConversationId, KnownUser>>>);
 
-/// The user of a conversation, and the instance whose it is.
-type KnownUser = (UserId, Option<InstanceId>);
+/// The user of a conversation, the instance of Relay whose it is, and its profile.
+#[derive(Debug)]
+struct KnownUser {
+    user: UserId,
+    instance: Option<InstanceId>,
+    profile: Box<str>,
+}
 
 impl KnownUsers {
-    fn get(&self, conversation: ConversationId) -> Option<KnownUser> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(&conversation).copied()
+    /// Looks at what is known of a conversation.
+    fn look<T>(&self, conversation: ConversationId, at: impl FnOnce(&KnownUser) -> T) -> Option<T> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(&conversation).map(at)
     }
 
     /// Learns of a conversation that is no instance's.
-    pub(super) fn learn(&self, conversation: ConversationId, user: UserId) {
-        self.keep(conversation, (user, None));
+    pub(super) fn learn(&self, conversation: ConversationId, user: UserId, profile: &str) {
+        self.keep(conversation, KnownUser { user, instance: None, profile: profile.into() });
     }
 
     fn keep(&self, conversation: ConversationId, user: KnownUser) {
@@ -46,7 +52,7 @@ impl KnownUsers {
 
     /// Forgets what a user had, who is no more.
     pub(super) fn forget(&self, user: UserId) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).retain(|_, (known, _)| *known != user);
+        self.0.write().unwrap_or_else(PoisonError::into_inner).retain(|_, known| known.user != user);
     }
 }
 
@@ -68,22 +74,21 @@ impl Store {
         self.of(UserId::OWNER)
     }
 
-    /// The user whose conversation it is, if it exists.
-    async fn user_of(&self, conversation: ConversationId) -> Result<Option<KnownUser>, StoreError> {
-        if let Some(user) = self.users_of.get(conversation) {
-            return Ok(Some(user));
+    /// The user whose conversation it is, if it exists, and the instance.
+    async fn user_of(&self, conversation: ConversationId) -> Result<Option<(UserId, Option<InstanceId>)>, StoreError> {
+        let known = self.users_of.look(conversation, |known| (known.user, known.instance));
+        if known.is_some() {
+            return Ok(known);
         }
-        let user = query!(
-            r#"SELECT user_id, instance_id AS "instance_id?" FROM conversations LEFT JOIN relay_instances USING (conversation_id)
-               WHERE conversation_id = $1"#,
+        let row = query!(
+            r#"SELECT user_id, profile, instance_id AS "instance_id?"
+               FROM conversations LEFT JOIN relay_instances USING (conversation_id) WHERE conversation_id = $1"#,
             conversation.0
         );
-        let user = user.fetch_optional(&self.pool).await?;
-        let user = user.map(|row| (UserId(row.user_id), row.instance_id.map(InstanceId)));
-        if let Some(user) = user {
-            self.users_of.keep(conversation, user);
-        }
-        Ok(user)
+        let Some(row) = row.fetch_optional(&self.pool).await? else { return Ok(None) };
+        let (user, instance) = (UserId(row.user_id), row.instance_id.map(InstanceId));
+        self.users_of.keep(conversation, KnownUser { user, instance, profile: row.profile.into() });
+        Ok(Some((user, instance)))
     }
 }
 
@@ -105,6 +110,12 @@ impl Theirs {
     /// If the database does not answer.
     pub async fn owns(&self, conversation: ConversationId) -> Result<bool, StoreError> {
         Ok(self.store.user_of(conversation).await?.is_some_and(|(user, _)| user == self.user))
+    }
+
+    /// False if a list of conversations with these profiles surely does not have this one.
+    pub fn may_list(&self, conversation: ConversationId, profiles: &[String]) -> bool {
+        let is_of = |known: &KnownUser| profiles.iter().any(|profile| **profile == *known.profile);
+        self.store.users_of.look(conversation, is_of).unwrap_or(true)
     }
 
     /// The store of a conversation that is theirs.
@@ -246,7 +257,7 @@ impl<T: AboutConversation> TheirSignals<T> {
     /// True if a signal is for this user; `None` if that is not known without the database.
     fn is_theirs(&self, signal: &T) -> Option<bool> {
         match signal.conversation() {
-            Some(conversation) => self.theirs.store.users_of.get(conversation).map(|(user, _)| user == self.theirs.user),
+            Some(conversation) => self.theirs.store.users_of.look(conversation, |known| known.user == self.theirs.user),
             None => Some(true),
         }
     }

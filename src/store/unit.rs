@@ -19,7 +19,7 @@ use crate::telemetry::Scrubber;
 pub struct Unit {
     pub(super) tx: PgTransaction<'static>,
     pub(super) now: DateTime<Utc>,
-    signals: Signals,
+    pub(super) signals: Signals,
     pub(super) scrubber: Scrubber,
     pub(super) relay: RelaySettings,
     pub(super) records: Vec<EventRecord>,

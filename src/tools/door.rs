@@ -8,10 +8,11 @@ use serde_json::Value;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use super::tool::{Doing, Executed, Prepared, Preparing, ToolError};
+use super::recorder::Recording;
+use super::tool::{Doing, Executed, Prepared, Preparing, ToolError, ToolsOf};
 use super::{Tools, arguments};
 use crate::domain::{
-    CallAccount, Effect, FailureWords, Finding, Grade, Origin, Outcome, Profile, Refusal, RefusalCode, Shown, Toolset,
+    CallAccount, Coaching, Effect, FailureWords, Finding, Grade, Origin, Outcome, Profile, Refusal, RefusalCode, Shown,
 };
 use crate::failpoint::{self, Point};
 use crate::governor::{self, Evidence, Opinion, Policy, Proposal, Recorded, Verdict};
@@ -44,16 +45,18 @@ enum Tried {
 /// A call is decided so often, as long as others change what it is decided by.
 const TRIES: usize = 5;
 
-/// The law's refusal in the words that the profile's person hears. A person's own no is none.
+/// The law's refusal in the words that the profile's person hears, and with its lesson only if its
+/// model gets all the help there is. A person's own no is none of the law's.
 fn in_words_of(profile: &Profile, refusal: Refusal) -> Refusal {
     match (profile.failures, refusal.code) {
         (FailureWords::Short, RefusalCode::Forbidden) => Refusal::new(RefusalCode::Forbidden, FailureWords::FORBIDDEN),
-        _ => refusal,
+        _ if profile.coaching == Coaching::Full => refusal,
+        _ => refusal.without_lesson(),
     }
 }
 
 /// The knowledge of a call from before a try.
-struct Known {
+struct KnownOfCall {
     /// The last question about it and the person's decision, if one was asked.
     approval: Option<Approval>,
     /// More than its tool said, found out by trying.
@@ -84,7 +87,7 @@ impl Tools {
     ) -> Result<(BTreeSet<Effect>, String), StoreError> {
         let written = open.request.arguments.clone();
         let catalogue = self.registry.kit.store.catalogue(None).await?;
-        let (_, prepared) = self.prepared(&catalogue, lease, profile.tools_of(lease.origin), open).await?;
+        let (_, prepared) = self.prepared(&catalogue, lease, profile, open).await?;
         Ok(match prepared {
             Ok(Prepared { effects, arguments, .. }) => (effects, arguments.map_or(written, |completed| completed.to_string())),
             Err(_refused) => (BTreeSet::new(), written),
@@ -130,7 +133,7 @@ impl Tools {
         // A turn that waited begins with the effects that the person was shown.
         let approval = if lease.fence > 1 { store.approval_of_call(open.call).await? } else { None };
         let finding = approval.as_ref().and_then(|approval| approval.shown.finding.clone()).unwrap_or_default();
-        let mut known = Known { approval, finding };
+        let mut known = KnownOfCall { approval, finding };
         loop {
             let catalogue = store.catalogue(seen.take()).await?;
             match self.try_once(lease, profile, open, &known, &catalogue, wanted).await? {
@@ -155,13 +158,12 @@ impl Tools {
         lease: &Lease,
         profile: &Profile,
         open: &OpenCall,
-        Known { approval, finding }: &Known,
+        KnownOfCall { approval, finding }: &KnownOfCall,
         catalogue: &Catalogue,
         wanted: Option<Wanted>,
     ) -> Result<Tried, StoreError> {
         let mut policy = catalogue.policy(&lease.profile)?;
-        let tools = profile.tools_of(lease.origin);
-        let (given, prepared) = self.prepared(catalogue, lease, tools, open).await?;
+        let (given, prepared) = self.prepared(catalogue, lease, profile, open).await?;
         let mut proposal = Proposal {
             call: open.call,
             tool: open.request.name.clone(),
@@ -192,7 +194,7 @@ impl Tools {
         let finding = if finding.is_empty() && !decided { &foreseen } else { finding };
         proposal.losses = finding.losses().to_vec();
         let (mode, governor, rules) = (policy.mode, policy.governor || profile.operates, policy.rules);
-        let policy = Arc::new(Policy { mode, governor, rules, tools });
+        let policy = Arc::new(Policy { mode, governor, rules, tools: profile.tools_of(lease.origin) });
         // Each call of the operator is reviewed, but for a person's own order, and for one that was
         // refused as it was read for the review.
         let reviewed = profile.operates && lease.origin != Origin::Command;
@@ -214,6 +216,7 @@ impl Tools {
                     }
                     false => permit,
                 };
+                let recording = self.recording_of(lease, profile, open).await?;
                 let doing = Doing {
                     tools: &self.registry,
                     policy: &policy,
@@ -222,29 +225,28 @@ impl Tools {
                     proposal: &proposal,
                     promised: finding.kept,
                     shown: if approval.is_some() { finding.losses() } else { &[] },
+                    recording: recording.as_ref(),
                     now: self.registry.kit.clock.now(),
                 };
-                let recorder = self.registry.kit.recorder.as_ref().filter(|_| profile.operates);
-                let risky = match recorder {
-                    Some(recorder) => self.is_risky(open).await?.then_some(recorder),
-                    None => None,
-                };
-                if let Some(recorder) = risky {
-                    recorder.take(lease.turn, open.call, "before").await;
+                if let Some(recording) = &recording {
+                    recording.picture("before").await;
                 }
                 let tried = self.execute(prepared, doing, wanted).await;
-                if let (Some(recorder), Ok(Tried::Ran(AfterCall::Ended(_)))) = (risky, &tried) {
-                    recorder.take(lease.turn, open.call, "after").await;
+                if let (Some(recording), Ok(Tried::Ran(AfterCall::Ended(_)))) = (&recording, &tried) {
+                    recording.picture("after").await;
                 }
                 tried
             }
         }
     }
 
-    /// True if the governor called the risk of a call high: it is recorded.
-    async fn is_risky(&self, open: &OpenCall) -> Result<bool, StoreError> {
-        let classified = self.registry.kit.store.classification_of_call(open.call).await?;
-        Ok(classified.is_some_and(|classified| classified.risk == Grade::High))
+    /// The recording of a call of the operator, if the governor called its risk high.
+    async fn recording_of(&self, lease: &Lease, profile: &Profile, open: &OpenCall) -> Result<Option<Recording>, StoreError> {
+        let kit = &self.registry.kit;
+        let Some(recorder) = kit.recorder.as_ref().filter(|_| profile.operates) else { return Ok(None) };
+        let classified = kit.store.classification_of_call(open.call).await?;
+        let is_risky = classified.is_some_and(|classified| classified.risk == Grade::High);
+        Ok(is_risky.then(|| recorder.of(lease.turn, open.call)))
     }
 
     /// Finds the tool, and lets it read the call. Returns the arguments, too, as far as they can be
@@ -253,21 +255,22 @@ impl Tools {
         &self,
         catalogue: &Catalogue,
         lease: &Lease,
-        toolset: Toolset,
+        profile: &Profile,
         open: &OpenCall,
     ) -> Result<(Value, Result<Prepared, Refusal>), StoreError> {
+        let of = ToolsOf { toolset: profile.tools_of(lease.origin), profile: profile.name };
         let (name, written) = (&open.request.name, &open.request.arguments);
         let given = arguments::parse(written);
         let arguments = given.clone().unwrap_or_else(|_| Value::from(written.as_str()));
-        let Some(tool) = self.registry.find(catalogue, toolset, name).await? else {
-            let offered = self.registry.offered(catalogue, toolset);
+        let Some(tool) = self.registry.find(catalogue, of, name).await? else {
+            let offered = self.registry.offered(catalogue, of);
             return Ok((arguments, Err(Refusal::unknown_tool(name, &offered.names()))));
         };
         let given = match given {
             Ok(given) => given,
             Err(refusal) => return Ok((arguments, Err(refusal))),
         };
-        match tool.prepare(Preparing { tools: &self.registry, toolset, catalogue, lease, arguments: given }).await {
+        match tool.prepare(Preparing { tools: &self.registry, catalogue, lease, arguments: given }).await {
             Ok(prepared) => Ok((arguments, Ok(prepared))),
             Err(ToolError::Refused(refusal)) => Ok((arguments, Err(refusal))),
             Err(ToolError::Store(error)) => Err(error),

@@ -24,22 +24,22 @@ use chrono::TimeDelta;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::domain::{CallRequest, Profile, SharedSpec, ToolSpec};
+use crate::domain::{CallRequest, Profile, SharedSpec};
 use crate::store::{CapabilitySummary, Catalogue, Store, StoreError};
 use crate::telemetry::Metrics;
 
-pub use capability::{ScriptReach, call_capability};
+pub use capability::{ScriptReach, call_capability, offer};
 pub use door::AfterCall;
 pub use kit::{Hands, Kit};
 pub use marks::Marks;
-pub use recorder::Recorder;
+pub use recorder::{Recorder, Recording};
 pub use registry::Offered;
 pub use screen::{DesktopScreen, MOST_PICTURE, ScreenError};
-use tool::Sources;
 pub use tool::{
     Act, CallCard, Doing, Executed, FoundTool, Inside, Prepared, Preparing, Registry, Source, Tool, ToolError, at_once, read,
     spec,
 };
+use tool::{Sources, ToolsOf};
 
 /// All tools that models may call, and the way to them. Cheap to clone.
 #[derive(Clone)]
@@ -69,12 +69,8 @@ impl Tools {
     ) -> Self {
         let ToolSettings { approval_expiry, safe_mode } = settings;
         let kit = Kit { store, hands, clock, restart, approval_expiry, safe_mode, metrics: Metrics::default(), recorder: None };
-        let sources = Sources {
-            capabilities: Arc::new(capability::CapabilitySource),
-            external: Arc::new(external::External),
-            relay: Arc::new(relay::RelaySource),
-        };
-        Self { registry: Registry::new(kit, kernel::tools(), named, sources) }
+        let sources = Sources { capabilities: Arc::new(capability::CapabilitySource), external: Arc::new(external::External) };
+        Self { registry: Registry::new(kit, kernel::tools(), vec![Arc::new(relay::RelayTool)], named, sources) }
     }
 
     /// The same tools, whose risky actions for the operator are recorded with pictures of the
@@ -92,12 +88,23 @@ impl Tools {
 
     /// The offer to a model of this profile.
     pub fn offered(&self, profile: &Profile, catalogue: &Catalogue) -> Offered {
-        self.registry.offered(catalogue, profile.tools)
+        self.registry.offered(catalogue, ToolsOf { toolset: profile.tools, profile: profile.name })
+    }
+
+    /// The offer to those who give orders in conversations of this profile, without a model.
+    pub fn offered_by_hand(&self, profile: &Profile, catalogue: &Catalogue) -> Offered {
+        self.registry.offered(catalogue, ToolsOf { toolset: profile.by_hand, profile: profile.name })
     }
 
     /// The offer to the person of this profile: the things that they can order, in a few words.
     pub fn for_person(&self, profile: &Profile, catalogue: &Catalogue) -> Vec<String> {
-        self.registry.for_person(catalogue, profile.tools)
+        self.registry.for_person(catalogue, ToolsOf { toolset: profile.tools, profile: profile.name })
+    }
+
+    /// The names of all tools that this profile has, or can have: once a rule allows one, or a
+    /// person enables it.
+    pub fn known<'a>(&'a self, profile: &Profile, catalogue: &'a Catalogue) -> Vec<&'a str> {
+        self.registry.known(catalogue, profile.tools)
     }
 
     /// The live capabilities; none in safe mode.
@@ -108,10 +115,10 @@ impl Tools {
         self.registry.kit.capabilities().await
     }
 
-    /// True if a call may have changed something, as far as the tool says. Of a capability nobody
-    /// knows.
-    pub fn changes(&self, request: &CallRequest) -> bool {
-        match (self.registry.brought(&request.name), arguments::parse(&request.arguments)) {
+    /// True if a call in a conversation of this profile may have changed something, as far as the
+    /// tool says. Of a capability nobody knows.
+    pub fn changes(&self, profile: &Profile, request: &CallRequest) -> bool {
+        match (self.brought(profile, &request.name), arguments::parse(&request.arguments)) {
             (Some(tool), Ok(given)) => tool.changes(&given),
             (Some(_), Err(_)) => false,
             (None, _) => true,
@@ -119,8 +126,13 @@ impl Tools {
     }
 
     /// True if a call may have sent something to somebody. Of a capability nobody knows.
-    pub fn may_send(&self, request: &CallRequest) -> bool {
-        self.registry.brought(&request.name).is_none_or(|tool| tool.may_send())
+    pub fn may_send(&self, profile: &Profile, request: &CallRequest) -> bool {
+        self.brought(profile, &request.name).is_none_or(|tool| tool.may_send())
+    }
+
+    /// The tool of this name that the program brings for a profile's model, or for orders there.
+    fn brought(&self, profile: &Profile, name: &str) -> Option<&dyn Tool> {
+        [profile.tools, profile.by_hand].into_iter().find_map(|toolset| self.registry.brought(toolset, name))
     }
 }
 
@@ -128,9 +140,4 @@ impl Tools {
 pub fn first() -> &'static [SharedSpec] {
     static FIRST: LazyLock<Vec<SharedSpec>> = LazyLock::new(|| kernel::tools().iter().map(|tool| tool.spec().into()).collect());
     &FIRST
-}
-
-/// A capability as a model is offered it.
-pub fn offer(capability: &CapabilitySummary) -> ToolSpec {
-    capability::spec(capability)
 }

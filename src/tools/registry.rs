@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::kit::Kit;
-use super::tool::{Fixed, FoundTool, Registry, Sources, Tool};
-use crate::domain::{MCP_SEPARATOR, SharedSpec, Toolset};
+use super::tool::{Exists, Fixed, FoundTool, Registry, Sources, Tool, ToolsOf};
+use crate::domain::{MCP_SEPARATOR, Rule, SharedSpec, Toolset};
 use crate::store::Catalogue;
 
 /// The tools that exist for a profile.
@@ -20,68 +20,94 @@ pub struct Offered {
 }
 
 impl Registry {
-    /// `first` exist for every builder; `named` only for profiles that name them.
-    pub(super) fn new(kit: Kit, first: Vec<Arc<dyn Tool>>, named: Vec<Arc<dyn Tool>>, sources: Sources) -> Self {
-        let fixed = |named_only: bool| move |tool: Arc<dyn Tool>| Fixed { spec: tool.spec().into(), tool, named_only };
-        let fixed = first.into_iter().map(fixed(false)).chain(named.into_iter().map(fixed(true))).collect();
+    /// `first` exist for every builder, `by_rule` for those that have a rule which allows them, and
+    /// `named` only for profiles that name them.
+    pub(super) fn new(
+        kit: Kit,
+        first: Vec<Arc<dyn Tool>>,
+        by_rule: Vec<Arc<dyn Tool>>,
+        named: Vec<Arc<dyn Tool>>,
+        sources: Sources,
+    ) -> Self {
+        let fixed = |exists: Exists| move |tool: Arc<dyn Tool>| Fixed { spec: tool.spec().into(), tool, exists };
+        let first = first.into_iter().map(fixed(Exists::ForAll));
+        let by_rule = by_rule.into_iter().map(fixed(Exists::ByRule));
+        let fixed = first.chain(by_rule).chain(named.into_iter().map(fixed(Exists::ForNone))).collect();
         Self { kit, fixed, sources }
     }
 
-    /// The tools that the program brings and the set has.
-    fn fixed(&self, toolset: Toolset) -> impl Iterator<Item = &Fixed> {
-        let there = move |fixed: &&Fixed| match toolset {
-            Toolset::Builder => !fixed.named_only,
-            Toolset::Only(_) => toolset.has(&fixed.spec.name),
-        };
-        self.fixed.iter().filter(there)
+    /// The tools that the program brings and that a profile with this set can have.
+    fn possible(&self, toolset: Toolset) -> impl Iterator<Item = &Fixed> {
+        self.fixed.iter().filter(move |fixed| match toolset {
+            Toolset::Builder => fixed.exists != Exists::ForNone,
+            Toolset::Capabilities(tools) | Toolset::Only(tools) => tools.contains(&fixed.spec.name.as_str()),
+        })
     }
 
-    /// The tool of this name, if it exists for a profile with this set.
+    /// Those of them that a profile has.
+    fn fixed<'a>(&'a self, catalogue: &'a Catalogue, of: ToolsOf<'a>) -> impl Iterator<Item = &'a Fixed> {
+        self.possible(of.toolset).filter(move |fixed| {
+            let by_rule = of.toolset == Toolset::Builder && fixed.exists == Exists::ByRule;
+            !by_rule || matches!(catalogue.rule(of.profile, &fixed.spec.name), Some(Rule::Always | Rule::Ask))
+        })
+    }
+
+    /// The tool of this name, if a profile has it.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn find(&self, catalogue: &Catalogue, toolset: Toolset, name: &str) -> FoundTool {
-        if let Some(fixed) = self.fixed(toolset).find(|fixed| fixed.spec.name == name) {
+    pub(super) async fn find(&self, catalogue: &Catalogue, of: ToolsOf<'_>, name: &str) -> FoundTool {
+        if let Some(fixed) = self.fixed(catalogue, of).find(|fixed| fixed.spec.name == name) {
             return Ok(Some(Arc::clone(&fixed.tool)));
         }
-        if toolset == Toolset::Builder
-            && let Some(relay) = self.sources.relay.find(&self.kit, catalogue, name).await?
-        {
-            return Ok(Some(relay));
-        }
-        if self.kit.safe_mode || !toolset.has(name) {
+        if self.kit.safe_mode || !of.toolset.has(name) {
             return Ok(None);
         }
         match self.sources.capabilities.find(&self.kit, catalogue, name).await? {
             Some(capability) => Ok(Some(capability)),
-            None => self.sources.external.find(&self.kit, catalogue, name).await,
+            None if of.toolset.has_external(name) => self.sources.external.find(&self.kit, catalogue, name).await,
+            None => Ok(None),
         }
     }
 
-    /// The offer to a model of a profile with this set.
-    pub fn offered(&self, catalogue: &Catalogue, toolset: Toolset) -> Offered {
-        let mut first: Vec<_> = self.fixed(toolset).map(|fixed| fixed.spec.clone()).collect();
-        if toolset == Toolset::Builder {
-            first.extend(self.sources.relay.list(catalogue));
-        }
+    /// The offer to a model of a profile, or to those who give orders there.
+    pub(super) fn offered(&self, catalogue: &Catalogue, of: ToolsOf<'_>) -> Offered {
+        let first: Vec<_> = self.fixed(catalogue, of).map(|fixed| fixed.spec.clone()).collect();
         if self.kit.safe_mode {
             return Offered { first, ..Offered::default() };
         }
         let (mut capabilities, mut external) = (self.sources.capabilities.list(catalogue), self.sources.external.list(catalogue));
         // The program's own tool comes first if another has its name.
-        let there = |spec: &SharedSpec| toolset.has(&spec.name) && first.iter().all(|first| first.name != spec.name);
-        capabilities.retain(there);
-        external.retain(there);
+        let free = |spec: &SharedSpec| first.iter().all(|first| first.name != spec.name);
+        capabilities.retain(|spec| of.toolset.has(&spec.name) && free(spec));
+        external.retain(|spec| of.toolset.has_external(&spec.name) && free(spec));
         Offered { first, capabilities, external }
     }
 
-    /// The offer to a person of what a profile with this set can do.
-    pub fn for_person(&self, catalogue: &Catalogue, toolset: Toolset) -> Vec<String> {
-        self.fixed(toolset).filter_map(|fixed| fixed.tool.for_person(&self.kit, catalogue)).collect()
+    /// The offer to a person of what a profile can do.
+    pub(super) fn for_person(&self, catalogue: &Catalogue, of: ToolsOf<'_>) -> Vec<String> {
+        self.fixed(catalogue, of).filter_map(|fixed| fixed.tool.for_person(&self.kit, catalogue)).collect()
     }
 
-    /// The tool of this name that the program brings, for whichever profile it exists.
-    pub fn brought(&self, name: &str) -> Option<&dyn Tool> {
+    /// The names of all tools that a profile with this set has, or can have: once a rule allows
+    /// one, or a person enables it.
+    pub(super) fn known<'a>(&'a self, catalogue: &'a Catalogue, toolset: Toolset) -> Vec<&'a str> {
+        if let Toolset::Only(tools) = toolset {
+            return tools.to_vec();
+        }
+        let brought = self.possible(toolset).map(|fixed| fixed.spec.name.as_str());
+        let external = catalogue.external().map(|listed| listed.tool.tool.as_str()).filter(|tool| toolset.has_external(tool));
+        brought.chain(catalogue.capability_names()).chain(external).collect()
+    }
+
+    /// The tool of this name that the program brings for profiles with this set.
+    pub(super) fn brought(&self, toolset: Toolset, name: &str) -> Option<&dyn Tool> {
+        self.possible(toolset).find(|fixed| fixed.spec.name == name).map(|fixed| &*fixed.tool)
+    }
+
+    /// The tool that the program brings under this name, for whichever profile: no capability takes
+    /// the name.
+    pub(super) fn taken(&self, name: &str) -> Option<&dyn Tool> {
         self.fixed.iter().find(|fixed| fixed.spec.name == name).map(|fixed| &*fixed.tool)
     }
 

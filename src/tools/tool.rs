@@ -14,8 +14,9 @@ use serde_json::Value;
 
 use super::arguments;
 use super::kit::Kit;
+use super::recorder::Recording;
 use crate::domain::{
-    CapabilityVersion, Effect, Finding, Outcome, Refusal, RowLoss, SharedSpec, ShownCapability, ToolSpec, Toolset,
+    CallAccount, CapabilityVersion, Effect, Finding, Outcome, Refusal, RowLoss, SharedSpec, ShownCapability, ToolSpec, Toolset,
 };
 use crate::governor::{Permit, Policy, Proposal};
 use crate::store::{Catalogue, Lease, PlannedDeed, StoreError, TodoChanges, Unit};
@@ -74,8 +75,26 @@ pub type FoundTool = Result<Option<Arc<dyn Tool>>, StoreError>;
 pub(super) struct Fixed {
     pub(super) spec: SharedSpec,
     pub(super) tool: Arc<dyn Tool>,
-    /// True when it exists only for profiles that name it.
-    pub(super) named_only: bool,
+    pub(super) exists: Exists,
+}
+
+/// The builders for which a tool of the program exists. For any other set it exists if that names
+/// it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Exists {
+    /// All of them.
+    ForAll,
+    /// Those that have a rule which allows it.
+    ByRule,
+    /// None of them.
+    ForNone,
+}
+
+/// The tools of one profile: a set of it, and its name, since some exist only by a rule of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ToolsOf<'a> {
+    pub(super) toolset: Toolset,
+    pub(super) profile: &'a str,
 }
 
 /// The sources of tools that come and go.
@@ -85,8 +104,6 @@ pub(super) struct Sources {
     pub(super) capabilities: Arc<dyn Source>,
     /// Those of other people's servers.
     pub(super) external: Arc<dyn Source>,
-    /// The one that orders conversations with contacts, if a rule allows it.
-    pub(super) relay: Arc<dyn Source>,
 }
 
 /// All tools there are; a call is given them. Cheap enough to clone for each.
@@ -101,8 +118,6 @@ pub struct Registry {
 pub struct Preparing<'a> {
     /// The tools that exist.
     pub tools: &'a Registry,
-    /// The tools that exist for the profile.
-    pub toolset: Toolset,
     /// The catalogue by which it was found.
     pub catalogue: &'a Catalogue,
     /// The turn that the call belongs to, and by its conversation the user whose things the call is
@@ -204,6 +219,8 @@ pub struct Doing<'a> {
     pub promised: bool,
     /// The lost rows that a person was shown, if any: it may lose no more.
     pub shown: &'a [RowLoss],
+    /// The recording of the call, if its risk is high.
+    pub recording: Option<&'a Recording>,
     /// The time at which it began.
     pub now: DateTime<Utc>,
 }
@@ -243,6 +260,22 @@ pub enum Executed {
     Overtaken,
     /// An outcome, after which the process restarts.
     Restart(Outcome),
+}
+
+impl Executed {
+    /// The same of a call whose beginning is an event of its own.
+    #[must_use]
+    pub fn begun(self) -> Self {
+        let begun = |outcome: Outcome| {
+            let account = CallAccount { begun: true, ..outcome.account };
+            Outcome { account, ..outcome }
+        };
+        match self {
+            Self::Outcome(outcome) => Self::Outcome(begun(outcome)),
+            Self::Within(unit, outcome) => Self::Within(unit, begun(outcome)),
+            other => other,
+        }
+    }
 }
 
 /// The way in which a call is carried out for a capability.

@@ -25,34 +25,35 @@ pub use activity::{Events, HeartbeatReport, ListedEvent, NextWakeUp};
 pub use assistant::{Allowances, AssistantState, ChatCall, ChatMessage, NamedTier, StoredChat, Tiers};
 pub use campaigns::{
     AllowNext, AnswerQuestion, ArtifactVersions, CampaignExport, CampaignInfo, CampaignLeads, CampaignList, CampaignLogKinds,
-    CampaignMade, CampaignOrderForm, CampaignStateInfo, CampaignTaskDeed, CampaignTaskOrder, CampaignTold, CampaignVerified,
-    CampaignVocabulary, ChangeCampaignTask, ImportLeads, KeepArtifact, SetLead, ShownCampaignTask, ShownCondition,
+    CampaignLogLine, CampaignMade, CampaignOrderForm, CampaignStateInfo, CampaignTaskDeed, CampaignTaskOrder, CampaignTold,
+    CampaignVerified, CampaignVocabulary, ChangeCampaignTask, ImportLeads, KeepArtifact, SetLead, ShownCampaignTask,
+    ShownCondition,
 };
 pub use capabilities::{
     Capabilities, Capability, CapabilityCall, CapabilityDiff, CapabilityEntry, CapabilityFolder, CapabilityUse, Changed,
     LastError, RollBack, Shipped, ShippedEntry, Tested, Version,
 };
 pub use conversations::{
-    BranchPoint, ConversationChange, Conversations, Deleted, Frames, ListedConversation, NewConversation, Piece, SearchHit,
-    SearchResults, TaskOrder, Tasks,
+    BranchPoint, ChangedConversation, ConversationChange, ConversationExport, Conversations, Deleted, Frames, ListedConversation,
+    MadeConversation, NewConversation, Piece, SearchHit, SearchResults, TaskOrder, Tasks,
 };
 pub use law::{CallCounts, Day, ModelUsage, NamedPolicy, PolicyChange, Rates, Requests, RuleChange, Span, UsageReport};
-pub use mcp::{McpServerEntry, McpServers, McpToolEntry, McpTools};
+pub use mcp::{McpServerEntry, McpServers, McpToolEntry, McpTools, RemovedMcpServer};
 pub use operator::{
     OperatorContextInfo, OperatorInfo, OperatorRecordings, OperatorStranger, OperatorTaskInfo, OperatorTasks, RecordingInfo,
     SetOperatorContext,
 };
 pub use relay::{
     ChannelInfo, ChannelList, ChannelUse, InstanceInfo, InstanceOrder, Instances, LoopbackCame, LoopbackPhone, LoopbackSay,
-    NewWebhook, PhoneMessage, RelayExport, RelaySettingsInfo, RelayStatus, SaidAsAgent, SayAsAgent, SettleMessage, SettledAs,
-    Transcript, TranscriptMessage, TranscriptMessages, WebhookInfo, WebhookList, WebhookTried,
+    NewWebhook, PhoneMessage, RelayExport, RelaySettingsInfo, RelayStatus, RemovedWebhook, SaidAsAgent, SayAsAgent,
+    SettleMessage, SettledAs, Transcript, TranscriptMessage, TranscriptMessages, WebhookInfo, WebhookList, WebhookTried,
 };
 pub use replay::{BrokenLink, ReplayCheck, ReplayedEvent, ReplayedTurn, RowDifference};
 pub use site::{FoundModels, MadeBackup, ModelCheck, ModelProvider, ModelTested, ModelToTest, SettingStates};
 pub use undo::{KeptCall, KeptCalls, Undone};
 pub use users::{
-    AddUser, ChangeMe, ChangeUser, FirstPassword, Invited, ListedUser, MadeToken, Me, OpenSession, OpenSessions, SetPassword,
-    SignIn, UserInfo, Users,
+    AddUser, ChangeMe, ChangeUser, EndedSession, FirstPassword, Invited, ListedUser, MadeToken, Me, OpenSession, OpenSessions,
+    PasswordSet, RemovedUser, RevokedTokens, SetPassword, SignIn, SignedIn, SignedOut, UserInfo, Users,
 };
 pub use voice::{
     BeginCall, EndedCall, SpeechPlaces, SpeechTrial, SpokenText, Transcription, TriedSpeech, VapiRoom, VoiceCall, VoiceLine,
@@ -145,6 +146,13 @@ pub struct Secret {
     pub used_by: Vec<String>,
     /// False when the key in the data folder does not open it.
     pub readable: bool,
+}
+
+/// `DELETE /api/secrets/{name}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemovedSecret {
+    /// Its name.
+    pub removed: String,
 }
 
 /// An order that was taken; a turn sees to it.

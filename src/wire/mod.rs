@@ -18,7 +18,7 @@ use crate::domain::{
     TurnState, VoiceCallId, VoiceState,
 };
 
-pub use changed::ChangedList;
+pub use changed::{ChangedList, PLACED};
 
 /// The longest message a client may send, in bytes of UTF-8: files of 1 MiB, and words beside them.
 pub const MAX_MESSAGE_BYTES: usize = (1024 + 64) * 1024;
@@ -128,9 +128,11 @@ pub enum ServerFrame {
         version: String,
         /// The main conversation.
         conversation: ConversationId,
-        /// The main conversation of each profile that is for the person here, by the profile's
-        /// name.
+        /// The main one of each profile that is for the person here, by the profile's name.
         conversations: BTreeMap<String, ConversationId>,
+        /// Those of them in which a message never joins the running turn.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        queueing: Vec<ConversationId>,
         /// The newest `seq` in `conversation`.
         last_seq: i64,
         /// Which model answers.
@@ -315,7 +317,7 @@ pub enum ServerFrame {
         approvals: Vec<ApprovalId>,
     },
     /// Something that is listed for all conversations changed in one that this client does not
-    /// follow; never recorded.
+    /// follow, or the list of conversations itself; never recorded.
     Changed {
         /// The list to read again.
         list: ChangedList,

@@ -25,3 +25,11 @@ fn a_frame_with_only_type_and_content_is_a_message() {
         }
     );
 }
+
+#[test]
+fn the_answers_of_the_api_have_their_keys_in_the_order_of_the_alphabet() {
+    let removed = api::RemovedUser { conversations: 2, removed: "ada".to_owned() };
+    assert_eq!(serde_json::to_string(&removed).unwrap(), r#"{"conversations":2,"removed":"ada"}"#);
+    assert_eq!(serde_json::to_string(&api::RemovedWebhook {}).unwrap(), "{}");
+    assert_eq!(serde_json::to_string(&api::RevokedTokens { revoked: 3 }).unwrap(), r#"{"revoked":3}"#);
+}

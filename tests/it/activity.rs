@@ -1,11 +1,39 @@
 //! Events and things that are due, as a person looks them up, and capabilities called by hand.
 
+use level3::domain::WakeUpKind;
 use reqwest::Method;
 use serde_json::{Value, json};
+use sqlx::Executor;
 
 use crate::api::two_versions;
 use crate::support::api::ask;
+use crate::support::people::two_people;
 use crate::support::{TestApp, call, text};
+
+/// Something of each kind that is due tomorrow, for each of two users: 1000 is the first's, 2000
+/// the second's.
+const DUE: &str = "
+    SET session_replication_role = replica;
+    CREATE TEMP TABLE p AS
+        SELECT u, 1000 * u AS n, '2026-11-20T08:00Z'::timestamptz AS made, '2026-11-21T08:00Z'::timestamptz AS at
+        FROM generate_series(1, 2) u;
+    INSERT INTO conversations (conversation_id, user_id, profile, created_at) SELECT n, u, 'builder', made FROM p;
+    INSERT INTO tasks (task_id, conversation_id, user_id, title, due_at, remind_at, created_at, updated_at)
+        SELECT n, n, u, 'Water', at, at, made, made FROM p;
+    INSERT INTO timers (user_id, conversation_id, state, minutes, task_id, ends_at) SELECT u, n, 'running', 25, n, at FROM p;
+    INSERT INTO voice_calls (voice_call_id, user_id, conversation_id, adapter, state, started_at, beat_at)
+        SELECT n, u, n, 'browser', 'connecting', made, at FROM p;
+    INSERT INTO approvals (approval_id, turn_id, tool_call_id, conversation_id, proposal_sha256, shown, state, created_at,
+                           expires_at)
+        SELECT n, n, n, n, '', '{\"tool\": \"execute_sql\"}', 'pending', made, at FROM p;
+    INSERT INTO relay_instances (instance_id, conversation_id, channel, contact, objective, heartbeat_seconds, max_follow_ups,
+                                 state, heartbeat_at, created_at, updated_at)
+        SELECT n, n, 'loopback', '+49170' || n, 'Arrange', 1800, 5, 'WAITING_FOR_REPLY', at, made, made FROM p;
+    INSERT INTO campaigns (id, conversation_id, name, status, next_at, cycles, idle_cycles, bad_answers, carried,
+                           created_at, updated_at)
+        SELECT n, n, 'Outreach', 'active', at, 0, 0, 0, '[]', made, made FROM p;
+    INSERT INTO kept_calls (kept_id, room, tool_call_id, created_at) SELECT n, 0, n, made FROM p;
+    INSERT INTO wake_ups (kind, subject, at) SELECT kind, subject, at FROM to_come;";
 
 async fn get(app: &TestApp, path: &str) -> Value {
     let (status, answer) = ask(app, Method::GET, path, None).await;
@@ -103,6 +131,35 @@ async fn the_heartbeat_tells_what_it_did_and_what_is_next() {
         (&next["kind"], &next["title"], &next["at"]),
         (&json!("task"), &json!("Call Bob"), &json!("2026-11-21T08:00:00Z"))
     );
+}
+
+#[tokio::test]
+async fn what_is_due_is_told_to_the_user_whose_it_is_whatever_its_kind() {
+    let (app, owner, ana) = two_people().await;
+    app.leaves("its rows were made by hand");
+    app.rewrites("its rows were made by hand");
+    app.behind().await.execute(DUE).await.unwrap();
+    for (person, user, number) in [(owner, 1, 1000), (ana, 2, 2000)] {
+        let next = person.ask(Method::GET, "/api/heartbeat", None).await.1["next"].clone();
+        let told = next.as_array().unwrap().iter();
+        let mut told: Vec<_> = told.map(|due| (due["kind"].as_str().unwrap(), due["subject"].as_i64().unwrap())).collect();
+        // A new kind has to be told, too.
+        let mut theirs: Vec<_> = WakeUpKind::ALL
+            .iter()
+            .filter(|kind| **kind != WakeUpKind::Kept)
+            .map(|kind| (kind.as_str(), if *kind == WakeUpKind::Timer { user } else { number }))
+            .collect();
+        if user == 1 {
+            theirs.extend([("kept", 1000), ("kept", 2000)]);
+        }
+        told.sort_unstable();
+        theirs.sort_unstable();
+        assert_eq!(told, theirs);
+        let title = |kind: &str| next.as_array().unwrap().iter().find(|due| due["kind"] == kind).unwrap()["title"].clone();
+        let titles = ["task", "reminder", "timer", "voice", "approval", "campaign"].map(title);
+        assert_eq!(json!(titles), json!(["Water", "Water", "Water", null, "execute_sql", "Outreach"]));
+        assert_eq!(title("follow_up"), format!("+49170{number}"));
+    }
 }
 
 #[tokio::test]

@@ -160,7 +160,8 @@ async fn words_decide_where_exactly_one_approval_waits() {
     client.asked().await;
     client.say("CANCELAR").await;
     let frames = client.turn().await;
-    assert!(result(&frames).1.starts_with("The user refused this."), "{frames:#?}");
+    let told = "The user refused this. Do not try it again in another way; ask what they want instead.";
+    assert_eq!(result(&frames), (false, told), "the coach of a builder adds its lesson");
     app.check_replay().await;
 }
 
@@ -174,7 +175,8 @@ async fn what_nobody_decides_counts_as_no() {
     app.advance(24 * 60 * 60);
     let frames = client.turn().await;
     assert_eq!((&frames[0]["state"], &frames[0]["channel"]), (&json!("expired"), &json!("clock")));
-    assert!(result(&frames).1.contains("counts as no"));
+    let told = "Nobody decided about this in time, which counts as no. Do not ask again by yourself; tell the user.";
+    assert_eq!(result(&frames).1, told);
     client.approve(&asking).await;
     let refused = client.frame().await;
     assert!(refused["content"].as_str().unwrap().contains("is expired already"), "{refused}");

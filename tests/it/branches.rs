@@ -98,6 +98,56 @@ async fn a_call_before_the_place_of_a_branch_counts_as_done_in_it_and_one_after_
 }
 
 #[tokio::test]
+async fn a_conversation_tells_its_branches_also_one_that_was_put_away() {
+    let app = TestApp::start().await;
+    let mut talk = app.connect().await;
+    app.script([text("A fine name.")]);
+    let first = talk.ask("My cat is called Mia.").await;
+    let (main, seq) = (first[0]["conversation"].clone(), first.last().unwrap()["seq"].clone());
+    let branches = async || ask(&app, Method::GET, &format!("/api/conversations/{main}"), None).await.1["branches"].clone();
+    assert_eq!(branches().await, Value::Null);
+    let mut made = Vec::new();
+    for place in [&json!(1), &seq] {
+        let branched = branch(&app, &main, place).await;
+        app.script([text("Mia.")]);
+        say_in(&mut talk, &branched, "What is my cat called?").await;
+        made.push(branched);
+    }
+    branch(&app, &main, &seq).await;
+    let at = |branched: &Value, place: &Value| json!({"conversation": branched, "seq": place});
+    let (one, other) = (at(&made[0], &json!(1)), at(&made[1], &seq));
+    assert_eq!(branches().await, json!([one, other]), "nothing was said in the third");
+    let of = |branched: &Value| format!("/api/conversations/{branched}");
+    assert_eq!(ask(&app, Method::PATCH, &of(&made[0]), Some(json!({"archived": true}))).await.0, 200);
+    assert_eq!(ask(&app, Method::DELETE, &format!("{}?confirmed=true", of(&made[1])), None).await.0, 200);
+    assert_eq!(branches().await, json!([one]));
+}
+
+#[tokio::test]
+async fn a_branch_is_exported_with_its_own_turns_and_names_the_one_that_has_those_before() {
+    let app = TestApp::start().await;
+    let mut talk = app.connect().await;
+    app.script([text("A fine name.")]);
+    let first = talk.ask("My cat is called Mia.").await;
+    let (main, seq) = (first[0]["conversation"].clone(), first.last().unwrap()["seq"].clone());
+    let branched = branch(&app, &main, &seq).await;
+    app.script([text("Mia.")]);
+    say_in(&mut talk, &branched, "What is my cat called?").await;
+    let exported = async |conversation: &Value| {
+        let at = format!("http://{}/api/conversations/{conversation}/export", app.address());
+        client().get(at).send().await.unwrap().text().await.unwrap()
+    };
+    let read = exported(&branched).await;
+    let named = format!("\n\n> It goes on from frame {seq} of conversation {main}; the turns before are there.\n\n## You");
+    assert!(read.contains(&named) && read.contains("What is my cat called?") && !read.contains("A fine name."), "{read}");
+    let titled = ask(&app, Method::PATCH, &format!("/api/conversations/{main}"), Some(json!({"title": "Pets"}))).await;
+    assert_eq!(titled.0, 200);
+    let read = exported(&branched).await;
+    assert!(read.contains(&format!("of conversation {main}, “Pets”; the turns")), "{read}");
+    assert!(!exported(&main).await.contains("goes on from"), "it is no branch");
+}
+
+#[tokio::test]
 async fn a_conversation_is_exported_to_be_read_and_to_be_kept() {
     let app = TestApp::start().await;
     let mut talk = app.connect().await;

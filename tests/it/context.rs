@@ -53,6 +53,7 @@ impl Model for Summarising {
             calls: Vec::new(),
             finish_reason: "stop".into(),
             usage: Some(usage).filter(|usage| *usage != Usage::default()),
+            estimate: None,
             model: "scripted".into(),
         };
         Box::pin(std::future::ready(said.map(answer).map_err(|kind| ModelError::new(kind, "none"))))

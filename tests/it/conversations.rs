@@ -1,11 +1,14 @@
 //! Conversations as a person finds them again: the list, its changes, the search, and older frames.
 
+use chrono::TimeDelta;
 use level3::domain::ConversationId;
+use level3::wire::api::ConversationChange;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::support::api::ask;
-use crate::support::{Client, TestApp, call, of_type, text};
+use crate::support::people::two_people;
+use crate::support::{Client, Reply, TestApp, call, make_tasks, of_type, text};
 
 async fn get(app: &TestApp, path: &str) -> Value {
     let (status, answer) = ask(app, Method::GET, path, None).await;
@@ -185,6 +188,114 @@ async fn words_are_found_in_messages_answers_and_titles() {
     for nothing in ["", "%20", "!!!", "'%20%26%20(", "nowhere"] {
         assert!(found(nothing).await.is_empty(), "{nothing}");
     }
+}
+
+#[tokio::test]
+async fn what_a_deleted_conversation_holds_takes_no_place_from_what_others_hold() {
+    let (app, mut client, [tea, monad, _]) = three().await;
+    // More than a search finds at most, and all of it newer.
+    for _ in 0..26 {
+        app.script([text("More tea.")]);
+        client.send(json!({"type": "message", "conversation": monad, "content": "Tea, please"})).await;
+        client.turn().await;
+    }
+    assert_eq!(ask(&app, Method::DELETE, &format!("/api/conversations/{monad}?confirmed=true"), None).await.0, 200);
+    let found = get(&app, "/api/search?q=tea").await["found"].clone();
+    let of: Vec<_> = found.as_array().unwrap().iter().map(|hit| &hit["conversation"]).collect();
+    assert_eq!(of, [&json!(tea)]);
+}
+
+#[tokio::test]
+async fn a_title_is_what_a_person_said_and_never_what_the_heartbeat_tells_the_model() {
+    let app = TestApp::start().await;
+    let conversation = app.store().owners().create_conversation(app.now()).await.unwrap();
+    make_tasks(&app, conversation, [30, 60].map(|seconds| app.now() + TimeDelta::seconds(seconds))).await;
+    app.script([text("I look.")]);
+    app.advance(30);
+    app.until("SELECT count(*) FROM turns WHERE origin = 'task' AND state = 'completed'", 1).await;
+    let listed = get(&app, "/api/conversations").await["conversations"][0].clone();
+    assert_eq!((&listed["id"], &listed["title"]), (&json!(conversation), &Value::Null));
+    let found = get(&app, "/api/search?q=look").await["found"].clone();
+    assert_eq!((found.as_array().unwrap().len(), &found[0]["role"], &found[0]["title"]), (1, &json!("assistant"), &Value::Null));
+
+    // A person's words are theirs also if they are said into such a turn.
+    app.script([Reply::Hang("I".into())]);
+    app.advance(30);
+    app.script.asked(2).await;
+    let mut client = app.connect().await;
+    let said = json!({"type": "message", "conversation": conversation, "content": "Water the roses", "steer": true, "id": "s1"});
+    client.send(said).await;
+    client.until(|frame| frame["id"] == "s1").await;
+    let listed = get(&app, "/api/conversations").await["conversations"][0].clone();
+    assert_eq!(listed["title"], "Water the roses");
+    let found = get(&app, "/api/search?q=roses").await["found"].clone();
+    assert_eq!((found.as_array().unwrap().len(), &found[0]["role"]), (1, &json!("user")));
+    client.send(json!({"type": "stop", "conversation": conversation})).await;
+    client.until(|frame| frame["state"] == "aborted").await;
+}
+
+/// The frame after which a window reads the list again.
+fn changed() -> Value {
+    json!({"type": "changed", "list": "conversations"})
+}
+
+/// Asserts that a client was told nothing until now: frames come in their order.
+async fn heard_nothing(client: &mut Client) {
+    client.send(json!({"type": "nothing"})).await;
+    assert_eq!(client.frame().await["type"], "error");
+}
+
+#[tokio::test]
+async fn a_window_hears_when_work_begins_and_ends_in_a_conversation_that_it_does_not_follow() {
+    let app = TestApp::start().await;
+    let (mut window, mut other) = (app.connect().await, app.connect().await);
+    let conversation = app.store().owners().create_conversation(app.now()).await.unwrap();
+    let listed = async || {
+        let listed = get(&app, "/api/conversations").await["conversations"].clone();
+        let found = listed.as_array().unwrap().iter().find(|one| one["id"] == json!(conversation)).cloned();
+        found.map(|one| (one["running"].clone(), one["waiting"].clone()))
+    };
+    heard_nothing(&mut window).await;
+    assert_eq!(listed().await, None, "nothing was said in it");
+    app.script([call("execute_sql", json!({"query": "DROP SCHEMA agent CASCADE"})), text("Then not.")]);
+    other.send(json!({"type": "message", "conversation": conversation, "content": "drop it all"})).await;
+    assert_eq!(window.frame().await, changed());
+    let question = other.asked().await;
+    let asked = window.until(|frame| frame["type"] == "waiting").await;
+    assert_eq!(asked[0], changed(), "a question waits");
+    assert_eq!(listed().await, Some((json!(true), json!(1))));
+    other.deny(&question).await;
+    other.turn().await;
+    let answered = window.until(|frame| frame["type"] == "waiting").await;
+    assert_eq!(answered[0], changed(), "it is answered");
+    assert_eq!(window.frame().await, changed());
+    assert_eq!(listed().await, Some((json!(false), json!(0))));
+    heard_nothing(&mut window).await;
+    heard_nothing(&mut other).await;
+}
+
+#[tokio::test]
+async fn every_window_of_a_user_hears_of_a_new_title_and_nobody_else_does() {
+    let (app, owner, ana) = two_people().await;
+    let (mut window, mut follows, mut hers) = (owner.connect().await, owner.connect().await, ana.connect().await);
+    let made = owner.ask(Method::POST, "/api/conversations", Some(json!({}))).await.1["conversation"].clone();
+    follows.send(json!({"type": "resume", "after": 0, "conversation": made})).await;
+    heard_nothing(&mut follows).await;
+    let (path, title) = (format!("/api/conversations/{made}"), json!({"title": "Haskell"}));
+    assert_eq!(owner.ask(Method::PATCH, &path, Some(title)).await.0, 200);
+    for client in [&mut window, &mut follows] {
+        assert_eq!(client.frame().await, changed());
+        heard_nothing(client).await;
+    }
+    assert_eq!(owner.ask(Method::DELETE, &format!("{path}?confirmed=true"), None).await.0, 200);
+    assert_eq!(window.frame().await, changed());
+    // No list has the conversation with a contact.
+    let owners = app.store().owners();
+    let contact = owners.create_conversation_of("contact", app.now()).await.unwrap();
+    let change = ConversationChange { title: Some("Ada".into()), ..ConversationChange::default() };
+    owners.change_conversation(contact, &change, app.now()).await.unwrap();
+    heard_nothing(&mut window).await;
+    heard_nothing(&mut hers).await;
 }
 
 /// Postgres' own headline took a minute for this, and went on after the client had left.

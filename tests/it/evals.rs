@@ -29,7 +29,8 @@ struct Talker;
 impl Model for Talker {
     fn answer<'a>(&'a self, _: Request, _: OnDelta<'a>) -> BoxFuture<'a, Result<Answer, ModelError>> {
         let content = "Done! I have created it, called it, and everything works.".to_owned();
-        let answer = Answer { content, calls: Vec::new(), finish_reason: "stop".into(), usage: None, model: "talker".into() };
+        let finish_reason = "stop".into();
+        let answer = Answer { content, calls: Vec::new(), finish_reason, usage: None, estimate: None, model: "talker".into() };
         Box::pin(async move { Ok(answer) })
     }
 

@@ -103,7 +103,7 @@ async fn parameters_are_values_and_take_the_type_of_their_place() {
         ("SELECT $1::int", json!([]), "parameter"),
         ("SELECT $1::int", json!([1, 2]), "1 parameters ($1, $2, …), and 2 were given"),
         ("SELECT 1", json!([1]), "0 parameters"),
-        ("SELECT $1::int; SELECT 2", json!([1]), "multiple commands"),
+        ("SELECT $1::int; SELECT 2", json!([1]), "takes one statement in a call"),
         ("CREATE TABLE u AS SELECT 1 AS n", json!([1]), "0 parameters"),
         ("DROP TABLE $1", json!(["t"]), "syntax error"),
         ("SELECT '\0'", json!([]), "zero characters"),

@@ -61,6 +61,7 @@ mod relay;
 mod replay;
 mod reworded;
 mod sealed;
+mod sealed_served;
 mod secrets;
 mod servers;
 mod shipped;

@@ -149,7 +149,7 @@ impl Model for Takes {
             Err(ModelError::new(ModelErrorKind::ContextOverflow, "too long"))
         } else {
             let (content, finish_reason, model) = ("It fits.".into(), "stop".into(), "scripted".into());
-            Ok(Answer { content, calls: Vec::new(), finish_reason, usage: None, model })
+            Ok(Answer { content, calls: Vec::new(), finish_reason, usage: None, estimate: None, model })
         };
         Box::pin(std::future::ready(told))
     }

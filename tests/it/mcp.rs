@@ -156,6 +156,18 @@ async fn another_agent_writes_a_capability_is_told_of_it_and_calls_it() {
 }
 
 #[tokio::test]
+async fn a_rule_of_the_profile_offers_another_agent_nothing_more() {
+    let app = TestApp::start().await;
+    let (status, set) = ask(&app, Method::PUT, "/api/policy/mcp/rules/relay", Some(json!({"rule": "always"}))).await;
+    assert_eq!(status, 200, "{set}");
+    let (client, _hears) = connect(&app, "Some Editor").await;
+    assert_eq!(tools(&client).await, ["write_capability"]);
+    let Err(ServiceError::McpError(error)) = client.call_tool(asks("relay", json!({"action": "list"}))).await else { panic!() };
+    assert_eq!(error.code, ErrorCode::INVALID_PARAMS);
+    client.cancel().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_call_whose_parameters_cannot_be_read_is_told_so() {
     let app = TestApp::start().await;
     let (client, _hears) = connect(&app, "Careless").await;
@@ -307,7 +319,8 @@ async fn the_profile_mcp_has_a_law_of_its_own() {
     };
     law(Mode::ReadOnly, false, Budgets::default()).await;
     let refused = waits(&app, &mut connected, asks("count", json!({}))).await;
-    assert!(!refused.0 && refused.1.contains("may only read"), "{refused:?}");
+    let told = "This profile may only read (mode `read_only`), and this call of `count` would do more.";
+    assert_eq!(refused, (false, told.to_owned()), "no lesson is given to a model that is not helped");
     law(Mode::Ask, false, Budgets::default()).await;
     let asked = waits(&app, &mut connected, asks("count", json!({}))).await;
     assert!(!asked.0 && asked.1.contains("Calls the capability `count`"), "{asked:?}");

@@ -1,5 +1,5 @@
 //! No code reads English: the stories of grants, corrections and heartbeats end as they should if
-//! every refusal has other words.
+//! every refusal and every heartbeat has other words.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ use crate::support::{TestApp, call, of_type, text};
 
 const REWORDED: &str = "LEVEL3_TEST_REWORDED";
 
-/// Rewords every refusal of this process, if it is the process for that.
+/// Rewords every refusal and heartbeat of this process, if it is the process for that.
 fn in_other_words() -> bool {
     let other = std::env::var_os(REWORDED).is_some();
     if other {
@@ -20,7 +20,7 @@ fn in_other_words() -> bool {
 
 #[test]
 fn the_stories_below_end_as_they_do_when_every_sentence_is_another() {
-    // The stories run in a process of their own: the words of all its refusals change at once.
+    // The stories run in a process of their own: all its words for models change at once.
     let stories = Command::new(std::env::current_exe().unwrap())
         .args(["reworded::told_", "--test-threads=2"])
         .env(REWORDED, "1")
@@ -74,7 +74,7 @@ async fn told_corrections_are_insisted_on_and_refusals_of_a_person_are_not() {
 
 #[tokio::test]
 async fn told_heartbeats_are_known_by_what_began_the_turn() {
-    in_other_words();
+    let other = in_other_words();
     let app = TestApp::tour().await;
     let mut client = app.connect().await;
     client.ask("make a task").await;
@@ -82,6 +82,8 @@ async fn told_heartbeats_are_known_by_what_began_the_turn() {
     let frames = client.turn().await;
     let task: &Value = &of_type(&frames, "task")["task"];
     assert_eq!((&frames[0]["origin"], &task["status"]), (&json!("task"), &json!("done")));
+    let input = frames[0]["content"].as_str().unwrap();
+    assert_eq!(input.contains("These tasks are due."), !other, "{input}");
 }
 
 #[tokio::test]

@@ -28,8 +28,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::{TestApp, permit, share_engine};
 
-/// A tool that says its own name.
-struct Says(&'static str);
+/// A tool that says its own name, and what the law is told of it.
+pub struct Says(pub &'static str, pub Effect);
 
 impl Tool for Says {
     fn spec(&self) -> ToolSpec {
@@ -37,7 +37,7 @@ impl Tool for Says {
     }
 
     fn prepare<'a>(&'a self, _: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
-        at_once(Ok(Prepared::new(Self(self.0), Effect::Read)))
+        at_once(Ok(Prepared::new(Self(self.0, self.1), self.1)))
     }
 
     fn for_capabilities(&self) -> bool {
@@ -55,11 +55,17 @@ impl Act for Says {
     }
 }
 
+/// The two tools of the profile: one looks, and the other says something to somebody, which the
+/// owner is asked about.
+pub fn own_tools() -> Vec<Arc<dyn Tool>> {
+    vec![Arc::new(Says("look_here", Effect::Read)), Arc::new(Says("say_there", Effect::Send))]
+}
+
 fn builder() -> Arc<Profile> {
     Profiles::default().get(DEFAULT_PROFILE).unwrap()
 }
 
-fn profile(tools: &'static [&'static str]) -> Profile {
+pub fn profile(tools: &'static [&'static str]) -> Profile {
     Profile {
         name: "sealed",
         audience: Audience::Contact,
@@ -111,9 +117,8 @@ impl House {
         let egress = Egress::new(Arc::new(SystemResolver), Default::default(), egress::EgressLimits::default(), scrubber);
         let marks = Marks::open(&folder.join("calls")).unwrap();
         let hands = Hands { sandbox: sandbox.clone(), egress, mcp, vault, marks };
-        let named: Vec<Arc<dyn Tool>> = vec![Arc::new(Says("look_here")), Arc::new(Says("say_there"))];
         let settings = ToolSettings { approval_expiry: TimeDelta::days(1), safe_mode: false };
-        let tools = Tools::new(store.clone(), hands, clock, CancellationToken::new(), settings, named);
+        let tools = Tools::new(store.clone(), hands, clock, CancellationToken::new(), settings, own_tools());
         Self { app, store, tools, sandbox }
     }
 
@@ -217,10 +222,17 @@ async fn a_sealed_profile_is_offered_and_can_call_nothing_else() {
 #[tokio::test]
 async fn a_builder_has_no_tool_of_a_sealed_profile_and_takes_no_name_of_one() {
     let house = House::start().await;
-    let written = json!({"name": "look_here", "description": "d", "code": "export default () => 1", "parameters_schema": {}});
-    let ran = house.ran(&builder(), &[("look_here", json!({})), ("write_capability", written)]).await;
-    assert_eq!(ran[0].0.as_deref(), Some("unknown_tool"), "{}", ran[0].1);
-    assert_eq!(ran[1].0.as_deref(), Some("invalid_name"), "{}", ran[1].1);
+    let written =
+        |name: &str| json!({"name": name, "description": "d", "code": "export default () => 1", "parameters_schema": {}});
+    let calls = [
+        ("look_here", json!({})),
+        ("write_capability", written("look_here")),
+        // No rule allows this one yet, and its name is taken nevertheless.
+        ("write_capability", written("relay")),
+    ];
+    let ran = house.ran(&builder(), &calls).await;
+    let refusals: Vec<_> = ran.iter().map(|(refusal, _)| refusal.as_deref()).collect();
+    assert_eq!(refusals, [Some("unknown_tool"), Some("invalid_name"), Some("invalid_name")], "{ran:?}");
     house.store.close().await;
 }
 
@@ -262,5 +274,40 @@ async fn what_a_capability_was_granted_reaches_no_further_than_the_profile_that_
     let ran = house.ran(&profile(&["caller", "look_here"]), &[("caller", json!({}))]).await;
     let told: Value = serde_json::from_str(&ran[0].1).unwrap();
     assert_eq!(told, json!(["look_here", "there is no tool `execute_sql`"]));
+    house.store.close().await;
+}
+
+#[tokio::test]
+async fn a_set_of_capabilities_has_those_and_what_they_reach_and_no_other_tool() {
+    let house = House::start().await;
+    let source = "export default async () => { await host.call('manage_tasks', { action: 'list' }); return 'listed'; }";
+    house.install("lists", source, json!({"tools": {"names": ["manage_tasks"]}})).await;
+    let served = Profile { tools: Toolset::Capabilities(&["look_here"]), ..profile(&[]) };
+    let catalogue = house.store.catalogue(None).await.unwrap();
+    assert_eq!(house.tools.offered(&served, &catalogue).names(), ["lists", "look_here"]);
+    let calls = [("manage_tasks", json!({"action": "list"})), ("say_there", json!({})), ("lists", json!({}))];
+    let ran = house.ran(&served, &calls).await;
+    let refusals: Vec<_> = ran.iter().map(|(refusal, _)| refusal.as_deref()).collect();
+    assert_eq!(refusals, [Some("unknown_tool"), Some("unknown_tool"), None], "{ran:?}");
+    assert!(ran[2].1.contains("listed"), "{ran:?}");
+    house.store.close().await;
+}
+
+#[tokio::test]
+async fn a_rule_brings_a_tool_to_its_own_profile_and_to_no_other() {
+    let house = House::start().await;
+    let (builder, mcp) = (builder(), Profiles::default().get("mcp").unwrap());
+    let has = async || {
+        let catalogue = house.store.catalogue(None).await.unwrap();
+        [&builder, &mcp].map(|profile| house.tools.offered(profile, &catalogue).names().contains(&"relay"))
+    };
+    assert_eq!(has().await, [false, false]);
+    house.store.set_tool_rule(builder.name, "relay", Some(Rule::Always), house.app.now()).await.unwrap();
+    assert_eq!(has().await, [true, false]);
+    house.store.set_tool_rule(builder.name, "relay", Some(Rule::Never), house.app.now()).await.unwrap();
+    house.store.set_tool_rule(mcp.name, "relay", Some(Rule::Ask), house.app.now()).await.unwrap();
+    assert_eq!(has().await, [false, true]);
+    let looks = CallRequest { id: "1".into(), name: "relay".into(), arguments: json!({"action": "list"}).to_string() };
+    assert!(!house.tools.changes(&mcp, &looks) && house.tools.may_send(&mcp, &looks), "as the tool says of the call");
     house.store.close().await;
 }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use level3::domain::Rule;
+use level3::wire::api::ConversationChange;
 use reqwest::Method;
 use serde_json::json;
 use sqlx::postgres::PgListener;
@@ -107,6 +108,25 @@ async fn a_decision_and_a_word_said_to_one_server_reach_the_turn_of_another() {
     assert_eq!(app.script.requests().len(), 3, "what was said is answered in the same turn");
     there.turn().await;
     app.check_replay().await;
+}
+
+#[tokio::test]
+async fn a_new_title_at_one_server_is_heard_by_the_other() {
+    let app = TestApp::start().await;
+    let other = app.beside().await;
+    let mut heard = other.store().signals().elsewhere();
+    let conversation = app.store().owners().create_conversation(app.now()).await.unwrap();
+    let change = ConversationChange { title: Some("Haskell".into()), ..ConversationChange::default() };
+    app.store().owners().change_conversation(conversation, &change, app.now()).await.unwrap();
+    let hint = async {
+        loop {
+            if let Some(hint) = heard.next().await {
+                return hint;
+            }
+        }
+    };
+    let hint = in_time("a word of the new title", hint).await;
+    assert_eq!((hint.conversation, hint.is_event()), (conversation, false));
 }
 
 /// A change on one server holds for the next decision of the other, and for its next request:

@@ -181,42 +181,64 @@ impl<'ast> Visit<'ast> for Permits {
     }
 }
 
-/// The name of a tool that every builder begins with, in any text outside the file of names and the
-/// coach, which helps models to call it. The name of a tool that only some profiles have counts if
-/// it is the whole text. `restart` is an effect and a word of persons, too: it counts if it is the
-/// whole text, and not in the files of that effect and of those persons' words.
-pub fn tool_names(file: &Source) -> Vec<Finding> {
-    const MAY: [&str; 2] = ["src/domain/names.rs", "src/coach/"];
-    const NAMES: [&str; 3] = ["execute_sql", "write_capability", "manage_tasks"];
-    const NAMED_ONLY: [&str; 12] = [
-        "create_script",
-        "end_conversation",
-        "execute_script",
-        "list_scripts",
-        "mark_todo_item",
-        "place_call",
-        "request_human_intervention",
-        "schedule_next_heartbeat",
-        "send_message",
-        "take_screenshot",
-        "update_global_context",
-        "update_script",
-    ];
-    const OTHER_RESTARTS: [&str; 2] = ["src/domain/policy.rs", "src/model/tour/script.rs"];
-    if MAY.iter().any(|place| file.path.starts_with(place)) {
+/// The files that name tools, each in the form `… = "name"`.
+const NAMING: [&str; 4] =
+    ["src/domain/names.rs", "src/domain/todo/function.rs", "src/domain/campaign/page.rs", "src/domain/campaign/proposal.rs"];
+
+/// Names of tools that are everyday words as well: such a name counts if it is the whole text, and
+/// not in the places of the other meaning.
+const EVERYDAY: [(&str, &[&str]); 2] =
+    [("relay", &["src/cli/relay/"]), ("restart", &["src/domain/policy.rs", "src/model/tour/script.rs"])];
+
+/// The names that a file gives to tools; none if it is no file of names.
+pub fn tools_named(file: &Source) -> Vec<String> {
+    let mut names = Vec::new();
+    if NAMING.contains(&file.path.as_str()) {
+        given(&tokens::without_tests(&tokens::of(file)), &mut names);
+    }
+    names
+}
+
+/// The texts of one word that stand behind a `=`, but for those of attributes.
+fn given(all: &[TokenTree], names: &mut Vec<String>) {
+    for (at, token) in all.iter().enumerate() {
+        match token {
+            TokenTree::Group(group) if at == 0 || !tokens::is_punct(all, at - 1, '#') => given(&tokens::inside(group), names),
+            TokenTree::Literal(literal) if is_given(all, at) => {
+                names.extend(tokens::text(literal).filter(|text| words(text).eq([text.as_str()])));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_given(all: &[TokenTree], at: usize) -> bool {
+    at > 0 && tokens::is_punct(all, at - 1, '=')
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+/// The name of a tool in any text outside the files of names, each of which has its own, and the
+/// coach, which helps models to call some.
+pub fn tool_names(file: &Source, names: &[String]) -> Vec<Finding> {
+    if file.path.starts_with("src/coach/") {
         return Vec::new();
     }
-    let names_one = |text: &str| {
-        let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
-        words.any(|word| NAMES.contains(&word))
-            || NAMED_ONLY.contains(&text)
-            || text == "restart" && !OTHER_RESTARTS.contains(&file.path.as_str())
+    let everyday = |word: &str| EVERYDAY.iter().find(|(name, _)| *name == word);
+    let names_one = |text: &str| match everyday(text) {
+        Some((_, places)) => !places.iter().any(|place| file.path.starts_with(place)),
+        None => words(text).any(|word| everyday(word).is_none() && names.iter().any(|name| name == word)),
     };
+    let names_itself = NAMING.contains(&file.path.as_str());
     let is_name = |all: &[TokenTree], at: usize| match &all[at] {
-        TokenTree::Literal(literal) => tokens::text(literal).is_some_and(|text| names_one(&text)),
+        TokenTree::Literal(literal) if !(names_itself && is_given(all, at)) => {
+            tokens::text(literal).is_some_and(|text| names_one(&text))
+        }
         _ => false,
     };
-    found(file, &tokens::without_tests(&tokens::of(file)), is_name, "a tool is known by its name in `domain::names` only")
+    found(file, &tokens::without_tests(&tokens::of(file)), is_name, "a tool is known by its name in a file of names only")
 }
 
 /// `process::exit`, `process::abort` and exit codes anywhere but in `program`, which decides how

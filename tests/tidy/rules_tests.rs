@@ -47,6 +47,12 @@ fn a_module_in_the_crate_of_other_floors_is_found() {
     assert_eq!(other_floors(&Source::sample("src/hands.rs", "pub mod clock;"), floor, 2..=3).len(), 1);
 }
 
+/// The rule with some names.
+fn tool_names(file: &Source) -> Vec<Finding> {
+    let names = ["execute_sql", "write_capability", "manage_tasks", "send_message", "listTasks", "no_op", "relay", "restart"];
+    super::tool_names(file, &names.map(str::to_owned))
+}
+
 #[test]
 fn a_tool_known_by_its_name_is_found() {
     let samples = [
@@ -55,23 +61,38 @@ fn a_tool_known_by_its_name_is_found() {
         "fn a() { format!(\"call `write_capability` for {b}\") }",
         "const A: &str = r#\"{\"names\": [\"manage_tasks\"]}\"#;",
         "const A: &str = \"restart\";",
+        "const A: &str = \"relay\";",
+        "fn a() { say(\"call `send_message` first\") }",
+        "fn a() { format!(\"{some} of {all}; listTasks lists all\") }",
+        "#[error(\"propose no_op\")] struct A;",
     ];
-    finds(tool_names, "src/http/mod.rs", &samples);
-    finds(tool_names, "src/tools/kernel/execute_sql.rs", &samples);
-    finds(tool_names, "src/agent/mod.rs", &samples);
-    finds(tool_names, "src/profiles/contact.rs", &["const A: &[&str] = &[\"send_message\"];"]);
-    passes(tool_names, "src/store/relay/deeds.rs", &["fn a() { say(\"call `send_message` first\") }"]);
+    for path in ["src/http/mod.rs", "src/tools/kernel/execute_sql.rs", "src/agent/mod.rs", "src/domain/campaign/judge.rs"] {
+        finds(tool_names, path, &samples);
+    }
     passes(tool_names, "src/coach/idle.rs", &samples);
     passes(
         tool_names,
         "src/http/mod.rs",
         &[
-            "fn a() { say(\"the restart was begun\"); say(\"manage_tasks_2\") }",
+            "fn a() { say(\"the restart was begun\"); say(\"manage_tasks_2\"); say(\"start it: relay start\") }",
             "/// Calls execute_sql.\n#[cfg(test)] mod tests { const A: &str = \"execute_sql\"; }",
         ],
     );
     passes(tool_names, "src/domain/policy.rs", &["text_enum! { Effect { Restart = \"restart\" } }"]);
+    passes(tool_names, "src/cli/relay/mod.rs", &["const COMMAND: &str = \"relay\";"]);
     passes(tool_names, "src/domain/names.rs", &["pub const A: &str = \"execute_sql\";"]);
+    finds(tool_names, "src/domain/names.rs", &["fn a() { say(\"execute_sql\") }"]);
+}
+
+#[test]
+fn the_names_of_tools_are_read_where_they_are_given() {
+    let named = |path: &str, text: &str| tools_named(&Source::sample(path, text));
+    assert_eq!(named("src/domain/names.rs", "/// Looks.\npub const LOOK: &str = \"look\";"), ["look"]);
+    let functions = "text_enum! { /** The functions. */ F { /// One.\n A = \"addOne\", B = \"take_one\" } }";
+    assert_eq!(named("src/domain/todo/function.rs", functions), ["addOne", "take_one"]);
+    let others = "#[serde(rename = \"type\")] struct A; const B: &str = \"two words\"; fn a() { b(\"c\") }";
+    assert!(named("src/domain/names.rs", others).is_empty());
+    assert!(named("src/http/mod.rs", "pub const LOOK: &str = \"look\";").is_empty(), "it is no file of names");
 }
 
 #[test]

@@ -265,6 +265,7 @@ fn an_answer_without_words_is_no_summary_and_a_long_one_is_cut() {
         calls,
         finish_reason: "stop".into(),
         usage: None,
+        estimate: None,
         model: "m".into(),
     };
     assert_eq!(plan.read(&answer(" They spoke. \n", Vec::new())), Some("They spoke.".into()));

@@ -80,12 +80,12 @@ impl RelayClient {
         path: &[&str],
         query: &[(&str, String)],
     ) -> Result<Told<T>, RelayCliError> {
-        self.told(true, async |client| client.get(&below(path), query).await).await
+        self.ask_for(true, async |client| client.get(&below(path), query).await).await
     }
 
     /// Has something done.
     pub(super) async fn post<T: DeserializeOwned>(&self, path: &[&str], body: &impl Serialize) -> Result<Told<T>, RelayCliError> {
-        self.told(false, async |client| client.post(&below(path), Some(body)).await).await
+        self.ask_for(false, async |client| client.post(&below(path), Some(body)).await).await
     }
 
     /// Has something done that needs no more words.
@@ -95,10 +95,11 @@ impl RelayClient {
 
     /// Removes something.
     pub(super) async fn delete(&self, path: &[&str]) -> Result<Told<Value>, RelayCliError> {
-        self.told(false, async |client| client.delete(&below(path)).await).await
+        self.ask_for(false, async |client| client.delete(&below(path)).await).await
     }
 
-    async fn told<T: DeserializeOwned>(
+    /// Asks, and reads the answer.
+    async fn ask_for<T: DeserializeOwned>(
         &self,
         reads: bool,
         ask: impl AsyncFn(&Client) -> Result<Value, CliError>,

@@ -29,7 +29,7 @@ fn an_answer_with_the_time_in_front_is_asked_about_once() {
     assert_eq!(idle("[2026-11-20T16:32:00Z] Which scripts are there?\nThere are none.", asked), None);
     let again = |before: &[&str]| Idling::of(Some(&turn(before))).again(timed);
     assert!(again(&[]) && !again(&[timed]) && !again(&[""]));
-    assert!(Idling::of(Some(&turn(&[timed]))).told(false).unwrap().contains("in your words and without a time"));
+    assert!(Idling::of(Some(&turn(&[timed]))).words_for_model(false).unwrap().contains("in your words and without a time"));
 }
 
 const GCD: &str = "```json\n{\"name\": \"gcd\", \"arguments\": {\"a\": 6}}\n```";
@@ -69,10 +69,10 @@ fn two_answers_that_say_nothing_are_enough() {
 #[test]
 fn what_a_text_is_answered_with_says_how() {
     let call = written_call(GCD).unwrap();
-    let told = |texts: &[&str]| Idling::of(Some(&turn(texts))).told(true);
+    let told = |texts: &[&str]| Idling::of(Some(&turn(texts))).words_for_model(true);
     assert_eq!(told(&[GCD]), None, "the result of the call says it");
     assert!(told(&[GCD, GCD]).unwrap().contains("call `write_capability` first"));
-    assert_eq!(Idling::of(Some(&turn(&[GCD, GCD]))).told(false), None, "there is no such call to be made");
+    assert_eq!(Idling::of(Some(&turn(&[GCD, GCD]))).words_for_model(false), None, "there is no such call to be made");
     assert!(
         refusal(&call, &["execute_sql", "write_capability"], true).contains("Your next answer is a call of write_capability")
     );

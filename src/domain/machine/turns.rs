@@ -23,6 +23,8 @@ text_enum! {
         Announce = "announce",
         /// A person ends it.
         Stop = "stop",
+        /// A person's no, silence, or a limit ends a task of the operator.
+        Abort = "abort",
         /// No model can give an answer.
         Fail = "fail",
     }
@@ -51,7 +53,7 @@ impl Machine for TurnState {
 
     fn next(self, input: TurnInput) -> Result<(Self, Vec<TurnAction>), InvalidTransition> {
         use TurnAction::{CutCalls, MoveUnseen, VoidApprovals};
-        use TurnInput::{Announce, Answer, Ask, Claim, Fail, Resume, Steer, Stop, Write};
+        use TurnInput::{Abort, Announce, Answer, Ask, Claim, Fail, Resume, Steer, Stop, Write};
         use TurnState::{Aborted, AwaitingApproval, Completed, Failed, Queued, Running};
         match (self, input) {
             (Queued | Running, Claim) | (Running, Write) => Ok((Running, Vec::new())),
@@ -62,11 +64,13 @@ impl Machine for TurnState {
             (Running, Answer) => Ok((Completed, vec![VoidApprovals, CutCalls])),
             (Queued, Announce) => Ok((Completed, Vec::new())),
             (Queued | Running | AwaitingApproval, Stop) => Ok((Aborted, vec![VoidApprovals, CutCalls])),
+            // A stop drops what waits. An abort is about one task, and a further order is another.
+            (Running, Abort) => Ok((Aborted, vec![MoveUnseen, VoidApprovals, CutCalls])),
             (Running, Fail) => Ok((Failed, vec![MoveUnseen, VoidApprovals, CutCalls])),
-            (Queued, Write | Ask | Resume | Answer | Fail)
+            (Queued, Write | Ask | Resume | Answer | Abort | Fail)
             | (Running, Resume | Announce)
-            | (AwaitingApproval, Claim | Write | Ask | Answer | Announce | Fail)
-            | (Completed | Aborted | Failed, Claim | Write | Steer | Ask | Resume | Answer | Announce | Stop | Fail) => {
+            | (AwaitingApproval, Claim | Write | Ask | Answer | Announce | Abort | Fail)
+            | (Completed | Aborted | Failed, Claim | Write | Steer | Ask | Resume | Answer | Announce | Stop | Abort | Fail) => {
                 Err(InvalidTransition::of(self, input))
             }
         }

@@ -19,3 +19,25 @@ fn mistakes_are_told_from_what_is_forbidden_and_from_what_the_world_did() {
         assert!(!code.can_be_put_right(), "{code}");
     }
 }
+
+#[test]
+fn a_lesson_follows_the_reason_of_a_denial_unless_the_model_is_not_helped() {
+    for (denial, code, lesson) in [
+        (
+            Denial::SwitchedOff,
+            RefusalCode::Forbidden,
+            "Do without it, or tell the user that they can change the rule in the settings.",
+        ),
+        (
+            Denial::OnlyReads,
+            RefusalCode::Forbidden,
+            "Say what you would do, and let the user do it or change the mode in the settings.",
+        ),
+        (Denial::PlainNo, RefusalCode::Denied, "Do not try it again in another way; ask what they want instead."),
+        (Denial::TooLate, RefusalCode::Expired, "Do not ask again by yourself; tell the user."),
+    ] {
+        let refusal = Refusal::denied(denial, "It is so.");
+        assert_eq!((refusal.code, refusal.for_model()), (code, format!("It is so. {lesson}")));
+        assert_eq!(refusal.without_lesson().for_model(), "It is so.");
+    }
+}

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Instance, MediaNote, RelayMessage, SaidBy, plain_text};
 use crate::domain::instance::InstanceState;
-use crate::domain::{Image, RelayMessageId, TurnId};
+use crate::domain::{END_CONVERSATION, Image, REQUEST_HUMAN_INTERVENTION, RelayMessageId, SEND_MESSAGE, TurnId};
 
 /// So many messages of a transcript are shown, the newest.
 pub const MOST_SHOWN: usize = 40;
@@ -24,10 +24,15 @@ const MOST_CHARACTERS: usize = 2_000;
 /// The most characters of one of those before them, and of one that is older still.
 const MOST_OF_OLDER: usize = 120;
 const MOST_OF_OLDEST: usize = 60;
+
 /// The controller tells the model this after an answer without a call, if it has still to write or
 /// to end.
-pub const NOTHING_DONE: &str = "[controller] You have neither written to the contact nor ended the conversation, and nobody reads your text. Call \
-     `send_message`, `end_conversation` or `request_human_intervention` now. Without such a call a person takes over.";
+pub fn nothing_done() -> String {
+    format!(
+        "[controller] You have neither written to the contact nor ended the conversation, and nobody reads your text. Call \
+         `{SEND_MESSAGE}`, `{END_CONVERSATION}` or `{REQUEST_HUMAN_INTERVENTION}` now. Without such a call a person takes over."
+    )
+}
 
 /// The input of a turn. No word of a contact is among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use super::turn::text_enum;
 use super::{ConversationId, InstanceAction, InstanceId, RelayMessageId, TurnId};
 
 pub use address::{ADDRESS_RULE, ContactAddress};
-pub use briefing::{ContactBriefing, MOST_DIGESTED, MOST_SHOWN, NOTHING_DONE, TurnWords};
+pub use briefing::{ContactBriefing, MOST_DIGESTED, MOST_SHOWN, TurnWords, nothing_done};
 pub use outbox::{DeliveryAction, DeliveryInput, DeliveryState};
 pub use pace::{HeldBack, Hold, NextMessage, Pace, PastMessage, WallTime};
 

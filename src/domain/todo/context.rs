@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
+use super::function::TodoFunction;
 use super::list::{TaskView, in_context};
 use super::time::wall_of;
 use super::timer::FocusTimer;
@@ -27,12 +28,15 @@ pub fn told_of(todos: &TodosShown, now: DateTime<Utc>) -> String {
     let (shown, zone, active) = (in_context(tasks), *zone, *active);
     let moment = wall_of(zone, now).format("%A, %Y-%m-%dT%H:%M");
     // Its end may not have been noticed yet.
-    let timer = timer.finished(now).map_or(*timer, |(timer, _)| timer).told(now, task.as_deref());
+    let timer = timer.finished(now).map_or(*timer, |(timer, _)| timer).as_sentence(now, task.as_deref());
     let mut text = format!("It is {moment} ({zone}). {timer}");
     text += &match (shown.len(), active) {
         (0, _) => "\nThere are no active tasks.".to_owned(),
         (all, active) if all == active => "\nActive tasks, the last changed first:".to_owned(),
-        (some, active) => format!("\nActive tasks, the last changed first ({some} of {active}; listTasks lists all):"),
+        (some, active) => {
+            let lists = TodoFunction::ListTasks;
+            format!("\nActive tasks, the last changed first ({some} of {active}; {lists} lists all):")
+        }
     };
     for task in shown {
         text += "\n";

@@ -137,7 +137,7 @@ impl FocusTimer {
     }
 
     /// How it stands, as a sentence; `task`: the title of its task.
-    pub fn told(self, now: DateTime<Utc>, task: Option<&str>) -> String {
+    pub fn as_sentence(self, now: DateTime<Utc>, task: Option<&str>) -> String {
         let about = task.map(|task| format!(" for “{task}”")).unwrap_or_default();
         let left = spoken(self.left(now));
         match self {

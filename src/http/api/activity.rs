@@ -62,7 +62,7 @@ pub(super) async fn heartbeat(visitor: Visitor) -> Reply<HeartbeatReport> {
 async fn listed(theirs: &Theirs, found: &[(i64, EventRecord)]) -> Result<Vec<ListedEvent>, ApiRefusal> {
     let mut events = Vec::with_capacity(found.len());
     for (position, record) in found {
-        let (said, text) = record.told();
+        let (said, text) = record.sentence_and_words();
         let mut event = json!(record.event);
         shorten(&mut event);
         events.push(ListedEvent {

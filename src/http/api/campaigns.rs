@@ -15,11 +15,12 @@ use crate::domain::{CampaignId, exact};
 use crate::faces::campaigns::Campaigns;
 use crate::http::Doors;
 use crate::http::visitor::{Closed, Owner};
-use crate::store::{CampaignError, CampaignLog, CampaignOrder, LogLineOfCampaign, NewCampaign, NewCampaignTask, WholeCampaign};
+use crate::store::{CampaignError, CampaignLog, CampaignOrder, NewCampaign, NewCampaignTask, WholeCampaign};
 use crate::wire::api::{
     AllowNext, AnswerQuestion, ArtifactVersions, CampaignExport, CampaignInfo, CampaignLeads, CampaignList, CampaignLogKinds,
-    CampaignMade, CampaignOrderForm, CampaignStateInfo, CampaignTaskDeed, CampaignTaskOrder, CampaignTold, CampaignVerified,
-    CampaignVocabulary, ChangeCampaignTask, ImportLeads, KeepArtifact, SetLead, ShownCampaignTask, ShownCondition,
+    CampaignLogLine, CampaignMade, CampaignOrderForm, CampaignStateInfo, CampaignTaskDeed, CampaignTaskOrder, CampaignTold,
+    CampaignVerified, CampaignVocabulary, ChangeCampaignTask, ImportLeads, KeepArtifact, SetLead, ShownCampaignTask,
+    ShownCondition,
 };
 
 /// The most lines and leads of an answer.
@@ -322,7 +323,7 @@ async fn log(
     Owner(doors): Owner,
     At(id): At<CampaignId>,
     QueryString(asked): QueryString<AskedLog>,
-) -> Reply<Vec<LogLineOfCampaign>> {
+) -> Reply<Vec<CampaignLogLine>> {
     doors.store.conversation_of_campaign(id).await?;
     let log = match asked.log.as_deref() {
         None | Some("audit") => CampaignLog::Audit,

@@ -4,7 +4,6 @@ use axum::Json;
 use axum::http::StatusCode;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
 use crate::domain::ConversationId;
@@ -12,7 +11,8 @@ use crate::facts::EventRecord;
 use crate::http::visitor::Visitor;
 use crate::store::ListPlace;
 use crate::wire::api::{
-    BranchPoint, ConversationChange, Conversations, Deleted, Frames, ListedConversation, NewConversation, SearchResults,
+    BranchPoint, ChangedConversation, ConversationChange, Conversations, Deleted, Frames, ListedConversation, MadeConversation,
+    NewConversation, SearchResults,
 };
 
 /// Conversations on a page of the list.
@@ -37,7 +37,7 @@ const ONE_QUEUE: &str = "the operator has one conversation, its main one, so tha
 pub(super) async fn create(
     visitor: Visitor,
     Body(NewConversation { profile, from }): Body<NewConversation>,
-) -> Result<(StatusCode, Json<Value>), ApiRefusal> {
+) -> Result<(StatusCode, Json<MadeConversation>), ApiRefusal> {
     let conversation = match from {
         Some(from) => branched(&visitor, from, profile.as_deref()).await?,
         None => {
@@ -48,7 +48,7 @@ pub(super) async fn create(
             visitor.theirs().create_conversation_of(profile.name, visitor.now()).await?
         }
     };
-    Ok((StatusCode::CREATED, Json(json!({ "conversation": conversation }))))
+    Ok((StatusCode::CREATED, Json(MadeConversation { conversation })))
 }
 
 async fn branched(visitor: &Visitor, from: BranchPoint, profile: Option<&str>) -> Result<ConversationId, ApiRefusal> {
@@ -107,12 +107,16 @@ fn place(written: &str) -> Result<ListPlace, ApiRefusal> {
     read().ok_or_else(|| ApiRefusal::bad("`after` is no place in the list; give the `next` of the page before"))
 }
 
-pub(super) async fn change(visitor: Visitor, At(id): At<ConversationId>, Body(change): Body<ConversationChange>) -> Reply<Value> {
+pub(super) async fn change(
+    visitor: Visitor,
+    At(id): At<ConversationId>,
+    Body(change): Body<ConversationChange>,
+) -> Reply<ChangedConversation> {
     if change.title.as_ref().is_some_and(|title| title.len() > MAX_TITLE_BYTES) {
         return Err(ApiRefusal::bad(format!("the title is longer than {MAX_TITLE_BYTES} bytes")));
     }
     visitor.theirs().change_conversation(id, &change, visitor.now()).await?;
-    Ok(Json(json!({ "id": id })))
+    Ok(Json(ChangedConversation { id }))
 }
 
 #[derive(Deserialize)]

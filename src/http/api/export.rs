@@ -10,6 +10,7 @@ use super::reply::{ApiRefusal, At, QueryString};
 use crate::domain::{ConversationId, Origin};
 use crate::facts::EventRecord;
 use crate::http::visitor::Visitor;
+use crate::wire::api::{BranchPoint, ConversationExport};
 use crate::wire::{Sequenced, ServerFrame};
 
 /// How many events are read at once.
@@ -47,9 +48,16 @@ pub(super) async fn export(
     }
     let from = theirs.branch_point(id).await?;
     let (kind, end, text) = match format {
-        FileForm::Md => ("text/markdown; charset=utf-8", "md", markdown(&title, &frames)),
+        FileForm::Md => {
+            let before = match from {
+                Some(from) => Some(goes_on_from(from, theirs.own_title(from.conversation).await?.as_deref())),
+                None => None,
+            };
+            ("text/markdown; charset=utf-8", "md", markdown(&title, before, &frames))
+        }
         FileForm::Json => {
-            let whole = json!({ "conversation": id, "title": title, "from": from, "frames": frames });
+            // The keys of a value are in the order of the alphabet, whichever frame they are of.
+            let whole = json!(ConversationExport { conversation: id, frames, from, title });
             ("application/json", "json", whole.to_string())
         }
     };
@@ -60,10 +68,22 @@ pub(super) async fn export(
     Ok((headers, text).into_response())
 }
 
-/// The words and the deeds of a conversation, one paragraph after the other.
-fn markdown(title: &str, frames: &[Sequenced]) -> String {
-    let title = title.lines().next().unwrap_or_default();
-    let mut text = format!("# {title}\n");
+/// The paragraph of a branch that names the conversation with the turns before it.
+fn goes_on_from(BranchPoint { conversation, seq }: BranchPoint, title: Option<&str>) -> String {
+    let titled = title.map(|title| format!(", “{}”", first_line(title))).unwrap_or_default();
+    quoted(&format!("It goes on from frame {seq} of conversation {conversation}{titled}; the turns before are there."))
+}
+
+fn first_line(title: &str) -> &str {
+    title.lines().next().unwrap_or_default()
+}
+
+/// The words and the deeds of a conversation, one paragraph after the other; `before` stands first.
+fn markdown(title: &str, before: Option<String>, frames: &[Sequenced]) -> String {
+    let mut text = format!("# {}\n", first_line(title));
+    if let Some(before) = before {
+        text.push_str(&format!("\n{before}\n"));
+    }
     let (mut is_order, mut told) = (false, ["", ""]);
     for frame in frames {
         match &frame.frame {

@@ -3,10 +3,9 @@
 use axum::Json;
 
 use super::reply::{ApiRefusal, At, Body, Reply};
-use crate::domain::{Mode, NAME_RULE, RELAY, Rate, Rule, Toolset, valid_name};
+use crate::domain::{Mode, NAME_RULE, Profile, Rate, Rule, valid_name};
 use crate::http::Doors;
 use crate::http::visitor::{Owner, Visitor};
-use crate::tools;
 use crate::wire::api::{NamedPolicy, PolicyChange, Rates, RuleChange, UsageReport};
 
 /// The most models a profile has.
@@ -51,13 +50,12 @@ pub(super) async fn set_rule(
     if asked.is_relays() && rule == Some(Rule::Ask) {
         return Err(ApiRefusal::bad(format!("the profile `{profile}` cannot ask anybody: a rule there is `never`, or none")));
     }
-    let toolset = asked.tools;
     if !valid_name(&tool) {
         return Err(ApiRefusal::bad(format!("`{tool}` names no tool: {NAME_RULE}")));
     }
     // A person may take a rule away even if its tool is gone.
     if rule.is_some() {
-        is_there(&doors, toolset, &tool).await?;
+        is_there(&doors, &asked, &tool).await?;
     }
     doors.store.set_tool_rule(&profile, &tool, rule, doors.clock.now()).await?;
     policy(Owner(doors), At(profile)).await
@@ -87,21 +85,11 @@ fn named_models(doors: &Doors, models: &[String]) -> Result<Vec<String>, ApiRefu
     models.iter().map(|model| doors.models.check(model).map_err(|error| ApiRefusal::bad(error.to_string()))).collect()
 }
 
-/// Refuses the name of a tool that does not exist for a profile with this set, and lists those that
-/// do. A disabled capability exists.
-async fn is_there(doors: &Doors, toolset: Toolset, tool: &str) -> Result<(), ApiRefusal> {
-    let tools: Vec<String> = match toolset {
-        Toolset::Only(tools) => tools.iter().copied().map(str::to_owned).collect(),
-        Toolset::Builder => {
-            let (capabilities, external) = tokio::try_join!(doors.store.capability_entries(), doors.store.mcp_tools())?;
-            let first = tools::first().iter().map(|tool| tool.name.clone());
-            let rest = [RELAY.to_owned()].into_iter().chain(
-                capabilities.into_iter().map(|entry| entry.name).chain(external.into_iter().map(|external| external.tool)),
-            );
-            first.chain(rest).collect()
-        }
-    };
-    if tools.iter().any(|there| there == tool) {
+/// Refuses the name of a tool that a profile cannot have, and lists those that it can.
+async fn is_there(doors: &Doors, profile: &Profile, tool: &str) -> Result<(), ApiRefusal> {
+    let catalogue = doors.store.catalogue(None).await?;
+    let tools = doors.tools.known(profile, &catalogue);
+    if tools.contains(&tool) {
         return Ok(());
     }
     Err(ApiRefusal::bad(format!("there is no tool `{tool}`; there are: {}", tools.join(", "))))

@@ -9,7 +9,7 @@ use crate::http::Doors;
 use crate::http::visitor::Owner;
 use crate::mcp::McpError;
 use crate::store::{McpServer, StoreError};
-use crate::wire::api::{McpServerEntry, McpServers, McpToolEntry, McpTools};
+use crate::wire::api::{McpServerEntry, McpServers, McpToolEntry, McpTools, RemovedMcpServer};
 
 /// The most servers.
 const MOST_SERVERS: usize = 16;
@@ -72,14 +72,14 @@ pub(super) async fn list_tools(Owner(doors): Owner, At(name): At<String>) -> Rep
     Ok(Json(kept(&doors, name, changed).await?))
 }
 
-pub(super) async fn remove(Owner(doors): Owner, At(name): At<String>) -> Reply<serde_json::Value> {
+pub(super) async fn remove(Owner(doors): Owner, At(name): At<String>) -> Reply<RemovedMcpServer> {
     let removed = doors.store.remove_mcp_server(&name).await?;
     doors.mcp.forget(&name).await;
     if !removed {
         return Err(unknown(&name));
     }
     tracing::info!(server = name, "an MCP server was removed");
-    Ok(Json(serde_json::json!({ "removed": name })))
+    Ok(Json(RemovedMcpServer { removed: name }))
 }
 
 async fn known(doors: &Doors, name: &str) -> Result<McpServer, ApiRefusal> {

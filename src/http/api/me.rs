@@ -5,14 +5,13 @@ use axum::Json;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::{Value, json};
 
 use super::reply::{ApiRefusal, At, Body, Reply};
 use crate::domain::valid_password;
 use crate::http::access::{CameBy, no_cookie, peer};
 use crate::http::sign_in::later;
 use crate::http::visitor::Visitor;
-use crate::wire::api::{ChangeMe, ChangeUser, Me, OpenSessions, SetPassword};
+use crate::wire::api::{ChangeMe, ChangeUser, EndedSession, Me, OpenSessions, PasswordSet, SetPassword, SignedOut};
 
 pub(super) async fn show(visitor: Visitor) -> Reply<Me> {
     let user = visitor.theirs().me().await?;
@@ -50,7 +49,7 @@ pub(super) async fn set_password(
     }
     let hash = visitor.passwords().hash(password).await;
     theirs.set_password(&hash, session(&visitor)).await?;
-    let done = Json(json!({ "set": true }));
+    let done = Json(PasswordSet { set: true });
     if *visitor.entered() != CameBy::Open {
         return Ok(done.into_response());
     }
@@ -64,11 +63,11 @@ pub(super) async fn sessions(visitor: Visitor) -> Reply<OpenSessions> {
     Ok(Json(OpenSessions { sessions }))
 }
 
-pub(super) async fn end_session(visitor: Visitor, At(id): At<i64>) -> Reply<Value> {
+pub(super) async fn end_session(visitor: Visitor, At(id): At<i64>) -> Reply<EndedSession> {
     if !visitor.theirs().end_session(id).await? {
         return Err(ApiRefusal::unknown(format!("there is no session {id}")));
     }
-    Ok(Json(json!({ "ended": id })))
+    Ok(Json(EndedSession { ended: id }))
 }
 
 /// Ends the session by which the request came in, and takes the cookie from the browser.
@@ -77,7 +76,7 @@ pub(super) async fn sign_out(visitor: Visitor, headers: HeaderMap) -> Result<Res
         visitor.theirs().end_session(session).await?;
     }
     let cookie = no_cookie(visitor.guard().secure(&headers));
-    Ok(([(header::SET_COOKIE, cookie)], Json(json!({ "signed_out": true }))).into_response())
+    Ok(([(header::SET_COOKIE, cookie)], Json(SignedOut { signed_out: true })).into_response())
 }
 
 /// The session by which the visitor came in, if they signed in.

@@ -8,7 +8,7 @@ use secrecy::SecretString;
 
 use super::reply::{ApiRefusal, At, Reply, bytes};
 use crate::http::visitor::Owner;
-use crate::wire::api::{Secret, Secrets};
+use crate::wire::api::{RemovedSecret, Secret, Secrets};
 
 pub(super) async fn list(Owner(doors): Owner) -> Reply<Secrets> {
     Ok(Json(Secrets { secrets: doors.vault.list().await? }))
@@ -25,11 +25,11 @@ pub(super) async fn set(Owner(doors): Owner, At(name): At<String>, request: Requ
     set.map(Json).ok_or_else(|| removed(&name))
 }
 
-pub(super) async fn remove(Owner(doors): Owner, At(name): At<String>) -> Reply<serde_json::Value> {
+pub(super) async fn remove(Owner(doors): Owner, At(name): At<String>) -> Reply<RemovedSecret> {
     if !doors.vault.remove(&name).await? {
         return Err(ApiRefusal::unknown(format!("there is no secret `{name}`")));
     }
-    Ok(Json(serde_json::json!({ "removed": name })))
+    Ok(Json(RemovedSecret { removed: name }))
 }
 
 fn removed(name: &str) -> ApiRefusal {

@@ -4,7 +4,6 @@
 use axum::Json;
 use axum::http::StatusCode;
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
 use crate::domain::{UserId, user_key, valid_password, valid_user_name};
@@ -12,7 +11,7 @@ use crate::http::Doors;
 use crate::http::access::{CameBy, SIGN_IN};
 use crate::http::visitor::{Owner, Visitor};
 use crate::store::DoorSecret;
-use crate::wire::api::{AddUser, ChangeUser, Invited, MadeToken, SetPassword, UserInfo, Users};
+use crate::wire::api::{AddUser, ChangeUser, Invited, MadeToken, RemovedUser, RevokedTokens, SetPassword, UserInfo, Users};
 
 /// The most users: each may have a conversation open, and a list of them is shown whole.
 const MOST_USERS: usize = 1000;
@@ -81,9 +80,9 @@ pub(super) async fn make_token(Owner(doors): Owner, At(name): At<String>) -> Res
     Ok((StatusCode::CREATED, Json(MadeToken { token: secret.shown() })))
 }
 
-pub(super) async fn revoke_tokens(Owner(doors): Owner, At(name): At<String>) -> Reply<Value> {
+pub(super) async fn revoke_tokens(Owner(doors): Owner, At(name): At<String>) -> Reply<RevokedTokens> {
     let user = doors.store.user_named(&name).await?.id;
-    Ok(Json(json!({ "revoked": doors.store.revoke_tokens(user).await? })))
+    Ok(Json(RevokedTokens { revoked: doors.store.revoke_tokens(user).await? }))
 }
 
 #[derive(Deserialize)]
@@ -96,7 +95,7 @@ pub(super) async fn remove(
     Owner(doors): Owner,
     At(name): At<String>,
     QueryString(Named { confirm }): QueryString<Named>,
-) -> Reply<Value> {
+) -> Reply<RemovedUser> {
     let user = doors.store.user_named(&name).await?;
     if confirm.is_none_or(|confirm| user_key(&confirm) != user_key(&name)) {
         let told = format!(
@@ -108,5 +107,5 @@ pub(super) async fn remove(
     }
     let conversations = doors.store.remove_user(user.id).await?;
     tracing::info!(user = %user.id, conversations, "a user was removed");
-    Ok(Json(json!({ "removed": user.name, "conversations": conversations })))
+    Ok(Json(RemovedUser { conversations, removed: user.name }))
 }

@@ -23,10 +23,10 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::Doors;
-use crate::domain::{ToolSpec, WRITE_CAPABILITY};
+use crate::domain::{SharedSpec, ToolSpec, WRITE_CAPABILITY};
 use crate::facts::{Event, EventRecord};
-use crate::store::{CapabilitySummary, Elsewhere, StoreError};
-use crate::tools;
+use crate::profiles;
+use crate::store::{Elsewhere, StoreError};
 
 /// The largest request, in bytes: a capability in base64 is the largest thing there is to send.
 const MAX_BODY_BYTES: usize = 4 << 20;
@@ -92,27 +92,24 @@ impl Door {
         Some(Self { doors: doors.clone(), connection: Arc::new(connection) })
     }
 
-    /// The tools that are offered now; none in safe mode.
-    async fn offered(&self) -> Result<Vec<ToolSpec>, StoreError> {
+    /// The tools that can be ordered here now; none in safe mode.
+    async fn offered(&self) -> Result<Vec<SharedSpec>, StoreError> {
+        let Ok(profile) = self.doors.profiles.get(profiles::mcp::NAME) else { return Ok(Vec::new()) };
         if self.doors.safe_mode {
             return Ok(Vec::new());
         }
-        Ok(offered(&self.doors.store.capabilities().await?))
+        let catalogue = self.doors.store.catalogue(None).await?;
+        Ok(self.doors.tools.offered_by_hand(&profile, &catalogue).all().cloned().collect())
     }
 }
 
-fn offered(capabilities: &[CapabilitySummary]) -> Vec<ToolSpec> {
-    let writes = tools::first().iter().filter(|spec| spec.name == WRITE_CAPABILITY).map(|spec| ToolSpec::clone(spec));
-    writes.chain(capabilities.iter().map(tools::offer)).collect()
-}
-
-fn tool(spec: ToolSpec) -> Tool {
-    let schema = match spec.parameters {
-        Value::Object(schema) => schema,
+fn tool(spec: &ToolSpec) -> Tool {
+    let schema = match &spec.parameters {
+        Value::Object(schema) => schema.clone(),
         // A schema that was checked is an object; any other schema accepts anything.
         _ => serde_json::Map::from_iter([("type".to_owned(), Value::from("object"))]),
     };
-    Tool::new(spec.name, spec.description, schema)
+    Tool::new(spec.name.clone(), spec.description.clone(), schema)
 }
 
 /// Words for a client if the database does not answer; the log has the rest.
@@ -157,7 +154,7 @@ impl ServerHandler for Door {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let offered = self.offered().await.map_err(|error| broken(&error))?;
-        Ok(ListToolsResult::with_all_items(offered.into_iter().map(tool).collect()))
+        Ok(ListToolsResult::with_all_items(offered.iter().map(|spec| tool(spec)).collect()))
     }
 
     async fn call_tool(

@@ -83,8 +83,7 @@ async fn said_in(visitor: &Visitor, call: &VapiCall, asked: AskedWords, language
         Err(StoreError::Quota(reached)) => return Ok(Speech::of(visitor, &limit(reached, language), call.call.0)),
         Err(error) => return Err(error),
     };
-    let place = (accepted.conversation, accepted.turn);
-    let turn = HeardTurn::begin(visitor, ears, place, &id, accepted.again).await?;
+    let turn = HeardTurn::begin(visitor, ears, &accepted, &id).await?;
     Ok(Speech { turn: Some(turn), id: format!("chatcmpl-{id}"), ..Speech::of(visitor, "", call.call.0) })
 }
 

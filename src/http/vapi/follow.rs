@@ -9,7 +9,7 @@ use crate::domain::{ConversationId, TurnId};
 use crate::facts::{Event, EventRecord};
 use crate::http::v1::telling::{Ending, StreamPiece, Telling};
 use crate::http::visitor::Visitor;
-use crate::store::{Hint, StoreError, TheirSignals, Theirs};
+use crate::store::{Accepted, Hint, StoreError, TheirSignals, Theirs};
 use crate::wire::ServerFrame;
 
 /// Events read at a time.
@@ -55,15 +55,14 @@ pub(super) struct HeardTurn {
 }
 
 impl HeardTurn {
-    /// Follows a turn from the event that accepted a message of this id.
+    /// Follows the turn of a message from the event that accepted it under this id.
     pub(super) async fn begin(
         visitor: &Visitor,
         ears: CallEars,
-        (conversation, turn): (ConversationId, TurnId),
+        accepted: &Accepted,
         client_id: &str,
-        again: bool,
     ) -> Result<Self, StoreError> {
-        let theirs = visitor.theirs();
+        let (theirs, Accepted { turn, conversation, again }) = (visitor.theirs(), *accepted);
         let accepting = theirs.accepting_event(conversation, turn, Some(client_id)).await?;
         // A request that is repeated, or said into a turn, may come in the middle of a step, of
         // which the record is told.

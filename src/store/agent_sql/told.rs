@@ -117,8 +117,8 @@ pub(super) fn describe(error: sqlx::Error, statement: &str, before: usize) -> Fa
     if let Some(detail) = database.detail() {
         told = told.with("detail", shortened(detail, LONGEST));
     }
-    let hint =
-        own_hint(database).or_else(|| database.hint().map(str::to_owned)).or_else(|| bare_query.then(|| BARE_QUERY.into()));
+    let hint = own_hint(database.code(), database.routine(), database.message()).or_else(|| database.hint().map(str::to_owned));
+    let hint = hint.or_else(|| bare_query.then(|| BARE_QUERY.into()));
     if let Some(hint) = hint {
         told = told.with("hint", shortened(&hint, LONGEST));
     }
@@ -129,9 +129,16 @@ pub(super) fn cut() -> Refusal {
     Refusal::new(RefusalCode::SqlError, "the statement's connection was ended while it ran; nothing of it was kept")
 }
 
-fn own_hint(error: &PgDatabaseError) -> Option<String> {
-    let about = error.message();
-    match error.code() {
+/// The function of Postgres that reads a statement to be prepared; it raises a syntax error of its
+/// own only for a second one behind it.
+const READS_ONE: &str = "exec_parse_message";
+/// The function of Postgres that counts the values of an `EXECUTE`.
+const COUNTS_VALUES: &str = "EvaluateParams";
+
+/// Our hint for an error with this code, which this function of Postgres raised, `about` these
+/// things. Postgres' sentences may be in any language; codes, functions and names are in none.
+fn own_hint(code: &str, routine: Option<&str>, about: &str) -> Option<String> {
+    match code {
         FORBIDDEN | "55000" => {
             let named = READ_ONLY.iter().find(|(object, _)| about.contains(object));
             let instead = match named {
@@ -141,11 +148,11 @@ fn own_hint(error: &PgDatabaseError) -> Option<String> {
             };
             Some(format!("{instead}Make tables of your own; they go into the schema `agent`."))
         }
-        "42601" if about.contains("multiple commands") => Some(format!(
+        "42601" if routine == Some(READS_ONE) => Some(format!(
             "Nothing was run. host.sql takes one statement in a call, and {EXECUTE_SQL} several only if it can read the end of each: give \
              each in a call of its own."
         )),
-        "42601" if about.contains("wrong number of parameters") => Some("Give one parameter for each $1, $2, …".to_owned()),
+        "42601" if routine == Some(COUNTS_VALUES) => Some("Give one parameter for each $1, $2, …".to_owned()),
         "42P02" => Some(
             "$1, $2, … stand for parameters; they can be used where a value can, in statements that read or change rows."
                 .to_owned(),
@@ -158,3 +165,6 @@ fn own_hint(error: &PgDatabaseError) -> Option<String> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 
 use crate::domain::{CampaignId, ConversationId, TurnId};
 use crate::facts::{Event, EventRecord};
-use crate::wire::ServerFrame;
+use crate::wire::{PLACED, ServerFrame};
 
 /// The most bytes of text in one notification. Postgres takes 8,000, and JSON may write a byte with
 /// six.
@@ -37,17 +37,30 @@ pub(super) enum Word {
     Watched(CampaignId),
 }
 
-/// An event that another server committed. It is a hint: only the database has the event itself.
+/// An event that another server committed. It is a hint: only the database has the event itself. A
+/// change of which no event tells is heard as one, too, also if this server made it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hint {
     /// The conversation of its stream.
     pub conversation: ConversationId,
-    /// Its place there.
+    /// Its place there; 0 if it is no event.
     pub sequence: i64,
-    /// The kind of event.
+    /// The kind of event, or the word for what else it is.
     pub kind: String,
     /// The turn that it is about, if it is about one.
     pub turn: Option<TurnId>,
+}
+
+impl Hint {
+    /// A conversation has another title or place in the list.
+    pub(in crate::store) fn placed(conversation: ConversationId) -> Self {
+        Self { conversation, sequence: 0, kind: PLACED.to_owned(), turn: None }
+    }
+
+    /// True if the stream of the conversation has it.
+    pub fn is_event(&self) -> bool {
+        self.sequence > 0
+    }
 }
 
 /// A piece of an answer, and the place in the answer at which it begins.
@@ -162,6 +175,11 @@ impl Outbox {
         }
         drop(kept);
         self.ready.notify_one();
+    }
+
+    /// Something changed at this server of which no event tells.
+    pub(in crate::store) fn tell_hint(&self, hint: Hint) {
+        self.say(Word::Event(hint));
     }
 
     /// Somebody watches over a campaign at this server.

@@ -6,7 +6,8 @@ use sqlx::{query_as, query_scalar};
 
 use super::approvals::Decided;
 use crate::domain::operator::{self, OrderSource, Subject};
-use crate::domain::{ApprovalId, ApprovalInput, Channel, ConversationId, Heard, Shown, UserId, Words};
+use crate::domain::relay::DeliveryState;
+use crate::domain::{ApprovalId, ApprovalInput, Channel, ConversationId, Heard, Machine, Shown, UserId, Words};
 use crate::failpoint::{self, Point};
 use crate::store::{Accepted, DecideError, NewMessage, Store, StoreError, value};
 
@@ -56,9 +57,11 @@ impl Store {
         // The time of the claim: an answer may be here before the acknowledgement is.
         let left = query_scalar::<_, DateTime<Utc>>(
             "SELECT sending_at FROM relay_messages
-             WHERE conversation_id = $1 AND key = $2 AND sending_at IS NOT NULL AND state NOT IN ('queued', 'failed')",
+             WHERE conversation_id = $1 AND key = $2 AND sending_at IS NOT NULL AND state <> ALL($3)",
         );
-        Ok(left.bind(conversation.0).bind(Subject::Question.key(approval.0)).fetch_optional(&self.pool).await?)
+        let unread = [DeliveryState::FIRST, DeliveryState::Failed].map(DeliveryState::as_str);
+        let left = left.bind(conversation.0).bind(Subject::Question.key(approval.0)).bind(unread);
+        Ok(left.fetch_optional(&self.pool).await?)
     }
 
     /// True if a message was taken for an order of the operator before.

@@ -101,7 +101,7 @@ impl Ending {
         let clean = |text: &String| clean(scrubber, text).into_owned();
         let Outcome { ok, result, logs, refusal, account } = &end.outcome;
         let logs = logs.iter().map(clean).collect();
-        let mut account = CallAccount { begun: end.has_begun(), ..account.clone() };
+        let mut account = CallAccount { begun: end.has_begun() || account.begun, ..account.clone() };
         if let Some(fault) = &mut account.fault {
             fault.message = clean(&fault.message);
         }
@@ -198,7 +198,8 @@ impl Store {
             return Ok(());
         }
         let (name, verdict) = (name.to_owned(), permit.verdict().to_owned());
-        unit.append(lease.conversation, CallBegun { turn: lease.turn, call: permit.call(), name, verdict }.into()).await?;
+        let (turn, call) = (lease.turn, permit.call());
+        unit.append(lease.conversation, CallBegun { turn, call, name, verdict, context: None, run: None }.into()).await?;
         unit.commit().await
     }
 

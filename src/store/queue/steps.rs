@@ -320,9 +320,11 @@ impl Store {
         let mut unit = self.begin(now).await?;
         let held = unit.hold(lease).await?;
         unit.hold_contact_of(lease.conversation).await?;
+        unit.hold_campaign_of(lease).await?;
         unit.move_unseen(lease.conversation, lease.turn).await?;
         unit.insert_step(lease.conversation, lease.turn, &NewStep { last: !aborts, ..step }, None).await?;
         unit.end_turn(held, closed(&step, aborts)).await?;
+        unit.settle_cut_cycle(lease, step.content).await?;
         unit.commit().await
     }
 }
@@ -352,12 +354,14 @@ impl Store {
         // A transaction that was about to commit has done so by now, or never will.
         let held = unit.hold(lease).await?;
         unit.hold_contact_of(lease.conversation).await?;
+        unit.hold_campaign_of(lease).await?;
         unit.count_broken(lease.conversation, lease.turn, broken).await?;
         unit.move_unseen(lease.conversation, lease.turn).await?;
         let number = unit.next_step(lease.turn).await?;
         unit.cut_calls(lease.conversation, lease.turn, Some(cut)).await?;
         unit.insert_step(lease.conversation, lease.turn, &NewStep { number, last: !aborts, ..step }, None).await?;
         unit.end_turn(held, closed(&step, aborts)).await?;
+        unit.settle_cut_cycle(lease, step.content).await?;
         unit.commit().await
     }
 }

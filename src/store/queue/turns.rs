@@ -31,6 +31,15 @@ pub(in crate::store) enum TurnEnd<'a> {
 }
 
 impl<'a> TurnEnd<'a> {
+    /// The reason, in words for a person; `None` for an answer.
+    fn reason(self) -> Option<&'a str> {
+        match self {
+            Self::Answered | Self::Announced => None,
+            Self::Stopped => Some("Stopped."),
+            Self::Aborted(why) | Self::Failed(_, why) | Self::Busy(_, why) => Some(why),
+        }
+    }
+
     /// The same for the instance of a contact's conversation.
     fn of_contact(self) -> ContactTurnEnd<'a> {
         match self {
@@ -194,7 +203,11 @@ impl Store {
     async fn end_without_answer(&self, lease: &Lease, end: TurnEnd<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
         let mut unit = self.begin(now).await?;
         let held = unit.hold(lease).await?;
+        unit.hold_campaign_of(lease).await?;
         unit.end_turn(held, end).await?;
+        if let Some(why) = end.reason() {
+            unit.settle_cut_cycle(lease, why).await?;
+        }
         unit.commit().await
     }
 
@@ -256,17 +269,17 @@ impl Store {
 impl Unit {
     /// Ends a turn whose row the caller has locked. Open tool calls are recorded as not done.
     pub(in crate::store) async fn end_turn(&mut self, held: LockedTurn, end: TurnEnd<'_>) -> Result<(), StoreError> {
-        let (input, reason, failure, retry_after) = match end {
-            TurnEnd::Answered => (TurnInput::Answer, None, None, None),
-            TurnEnd::Announced => (TurnInput::Announce, None, None, None),
-            TurnEnd::Stopped => (TurnInput::Stop, Some("Stopped."), None, None),
-            TurnEnd::Aborted(reason) => (TurnInput::Stop, Some(reason), None, None),
-            TurnEnd::Failed(failure, reason) => (TurnInput::Fail, Some(reason), Some(failure), None),
-            TurnEnd::Busy(wait, reason) => (TurnInput::Fail, Some(reason), Some(Failure::Model), Some(wait)),
+        let (input, failure, retry_after) = match end {
+            TurnEnd::Answered => (TurnInput::Answer, None, None),
+            TurnEnd::Announced => (TurnInput::Announce, None, None),
+            TurnEnd::Stopped => (TurnInput::Stop, None, None),
+            TurnEnd::Aborted(_) => (TurnInput::Abort, None, None),
+            TurnEnd::Failed(failure, _) => (TurnInput::Fail, Some(failure), None),
+            TurnEnd::Busy(wait, _) => (TurnInput::Fail, Some(Failure::Model), Some(wait)),
         };
         // A contact comes before the conversation, in which the end is written.
         let moves = self.hold_contact_of(held.conversation).await?;
-        let reason = reason.map(|reason| self.clean(reason).into_owned());
+        let reason = end.reason().map(|reason| self.clean(reason).into_owned());
         let state = self.advance(held, input, reason.as_deref()).await?;
         let TurnAccount { usage, ms } = self.account_of(held.turn).await?;
         let ended = TurnEnded { turn: held.turn, state, reason, failure, retry_after, usage: Some(usage), ms: Some(ms) };

@@ -41,7 +41,7 @@ pub async fn call_capability(doing: Doing<'_>, live: &CapabilityVersion, argumen
 }
 
 /// A capability as a model is offered it.
-pub(super) fn spec(summary: &CapabilitySummary) -> ToolSpec {
+pub fn offer(summary: &CapabilitySummary) -> ToolSpec {
     let mut parameters = summary.parameters.clone();
     arguments::spelled_out(&mut parameters);
     ToolSpec { name: summary.name.clone(), description: summary.description.clone(), parameters }
@@ -49,7 +49,7 @@ pub(super) fn spec(summary: &CapabilitySummary) -> ToolSpec {
 
 impl Source for CapabilitySource {
     fn list(&self, catalogue: &Catalogue) -> Vec<SharedSpec> {
-        catalogue.capabilities().map(|listed| listed.offer.get_or_init(|| spec(&listed.summary).into()).clone()).collect()
+        catalogue.capabilities().map(|listed| listed.offer.get_or_init(|| offer(&listed.summary).into()).clone()).collect()
     }
 
     fn find<'a>(&'a self, kit: &'a Kit, catalogue: &'a Catalogue, name: &'a str) -> BoxFuture<'a, FoundTool> {
@@ -64,7 +64,7 @@ impl Source for CapabilitySource {
 impl Tool for CapabilityTool {
     fn spec(&self) -> ToolSpec {
         let CapabilityVersion { name, description, parameters, version, .. } = CapabilityVersion::clone(&self.0);
-        spec(&CapabilitySummary { name, version, description, parameters })
+        offer(&CapabilitySummary { name, version, description, parameters })
     }
 
     fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {

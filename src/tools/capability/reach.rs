@@ -4,6 +4,7 @@
 
 mod http;
 mod nested;
+mod recorded;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,6 +16,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::super::kit::Kit;
+use super::super::recorder::Recording;
 use super::super::tool::{Doing, Registry};
 use crate::domain::{CapabilityVersion, EffectClass, Grants, HttpGrant, OperationKind, Outcome, SqlAccess, ToolCallId};
 use crate::egress::Placeholders;
@@ -40,6 +42,8 @@ struct Inner {
     broken: Arc<Mutex<Option<StoreError>>>,
     /// True once an operation was begun.
     begun: AtomicBool,
+    /// The recording of the call, if its risk is high.
+    recording: Option<Recording>,
     /// The number of the operation that this call is within the outer call; 0 for the agent's own
     /// call.
     parent: i32,
@@ -145,7 +149,7 @@ async fn secrets_of(kit: &Kit, capability: &CapabilityVersion, call: ToolCallId)
 
 impl Reaching {
     fn of(doing: Doing<'_>, name: String, grants: Grants, secrets: Secrets) -> Self {
-        let Doing { tools, policy, lease, permit, .. } = doing;
+        let Doing { tools, policy, lease, permit, recording, .. } = doing;
         Self(Arc::new(Inner {
             tools: tools.clone(),
             lease: lease.clone(),
@@ -156,6 +160,7 @@ impl Reaching {
             grants,
             broken: Arc::default(),
             begun: AtomicBool::new(false),
+            recording: recording.cloned(),
             parent: 0,
             depth: 0,
         }))
@@ -260,7 +265,8 @@ impl Reach for Reaching {
         let (reaching, ordinal) = (self.clone(), self.ordinal(&operation));
         self.0.begun.store(true, Ordering::Relaxed);
         async move {
-            match reaching.done(ordinal, operation.request).await {
+            let recorded = reaching.0.recording.is_some().then(|| operation.request.clone());
+            let ended = match reaching.done(ordinal, operation.request).await {
                 Ok(answer) => Ok(answer),
                 Err(OperationError::Refused(why)) => Err(OperationRefused::new(why)),
                 Err(OperationError::Store(error)) => {
@@ -268,7 +274,11 @@ impl Reach for Reaching {
                     broken.get_or_insert(error);
                     Err(OperationRefused::new("the server could not do this just now"))
                 }
+            };
+            if let Some(request) = recorded {
+                reaching.record(ordinal, &request, &ended).await;
             }
+            ended
         }
         .boxed()
     }

@@ -9,7 +9,7 @@ use super::parameters::{
     self, EndConversation, MarkTodoItem, NoCall, RequestHumanIntervention, ScheduleNextHeartbeat, SendMessage,
 };
 use crate::domain::relay::RelayTodoStatus;
-use crate::domain::{Effect, Outcome, ToolSpec};
+use crate::domain::{Effect, Outcome, SEND_MESSAGE, ToolSpec};
 use crate::profiles::CONTACT_TOOLS;
 use crate::store::StoreError;
 use crate::tools::kit::Kit;
@@ -88,7 +88,7 @@ impl Tool for ContactTool {
             Self::MarkTodoItem => spec::<MarkTodoItem>(name, "Marks one of your to-dos."),
             Self::EndConversation => spec::<EndConversation>(
                 name,
-                "Ends the conversation for good. Say goodbye with send_message first, if that is fitting.",
+                &format!("Ends the conversation for good. Say goodbye with {SEND_MESSAGE} first, if that is fitting."),
             ),
             Self::ScheduleNextHeartbeat => {
                 spec::<ScheduleNextHeartbeat>(name, "Sets when you follow up if the contact does not answer.")

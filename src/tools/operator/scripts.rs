@@ -21,8 +21,6 @@ use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, To
 
 const LIST: &str = "Lists the scripts there are, with what they do and the arguments they take.";
 const EXECUTE: &str = "Runs a script by its exact name. It gets these arguments and nothing else.";
-const CREATE: &str = "Writes a new script, whole, in one step, with its schema and at least one test. A name that is taken is refused: run that \
-     script, or replace it with update_script.";
 const UPDATE: &str = "Replaces a script with a new version, given whole. The person confirms it each time.";
 
 /// So many scripts are named to a person.
@@ -140,7 +138,11 @@ impl Act for ScriptCall {
 
 impl Tool for CreateScript {
     fn spec(&self) -> ToolSpec {
-        ToolSpec { name: CREATE_SCRIPT.to_owned(), description: CREATE.to_owned(), ..WriteCapability.spec() }
+        let description = format!(
+            "Writes a new script, whole, in one step, with its schema and at least one test. A name that is taken is refused: run that \
+             script, or replace it with {UPDATE_SCRIPT}."
+        );
+        ToolSpec { name: CREATE_SCRIPT.to_owned(), description, ..WriteCapability.spec() }
     }
 
     fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {

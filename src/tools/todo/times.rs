@@ -73,7 +73,7 @@ pub(super) fn timer(work: &mut Work<'_>, operation: TimerOperation) -> Ended {
     let before = work.todos.timer;
     let taken = before.take(operation, work.now);
     if !taken.taken {
-        return Err(Stop::Told(FunctionResult::refused("timer", before.told(work.now, work.todos.timed()))));
+        return Err(Stop::Told(FunctionResult::refused("timer", before.as_sentence(work.now, work.todos.timed()))));
     }
     let was = work.todos.timed().map(str::to_owned);
     work.todos.timer = taken.timer;
@@ -81,7 +81,7 @@ pub(super) fn timer(work: &mut Work<'_>, operation: TimerOperation) -> Ended {
     if taken.timer != before {
         work.set_timer(taken.timer, false, title.clone());
     }
-    let message = taken.timer.told(work.now, title.as_deref());
+    let message = taken.timer.as_sentence(work.now, title.as_deref());
     let message = if matches!(operation, TimerOperation::Stop) && taken.timer != before {
         "The timer is stopped.".to_owned()
     } else {

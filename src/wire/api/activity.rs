@@ -46,7 +46,8 @@ pub struct ListedEvent {
 pub struct HeartbeatReport {
     /// The soonest first, at most 50.
     pub next: Vec<NextWakeUp>,
-    /// The events by which the heartbeat settled something, the newest first, at most 50.
+    /// The events that tell what became of tasks, reminders, timers, calls with Law and approvals
+    /// that were due, the newest first, at most 50.
     pub did: Vec<ListedEvent>,
 }
 
@@ -55,10 +56,12 @@ pub struct HeartbeatReport {
 pub struct NextWakeUp {
     /// The kind of thing.
     pub kind: WakeUpKind,
-    /// The number of the task, the approval or what is kept.
+    /// The number of the task, also of a reminder; of the approval, the call with Law, the
+    /// instance, the campaign or what is kept; of a timer, that of its user.
     pub subject: i64,
     /// When it is due.
     pub at: DateTime<Utc>,
-    /// The task's title, or the tool of the approval.
+    /// The title of the task, also of a reminder's or a timer's; the tool of the approval; the
+    /// contact of the instance; or the name of the campaign.
     pub title: Option<String>,
 }

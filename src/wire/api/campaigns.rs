@@ -120,6 +120,19 @@ pub struct CampaignLogKinds {
     pub events: Vec<String>,
 }
 
+/// A line of a log of a campaign.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CampaignLogLine {
+    /// Its name within the log.
+    pub id: String,
+    /// The time.
+    pub timestamp: DateTime<Utc>,
+    /// The kind of thing.
+    pub kind: String,
+    /// The rest.
+    pub payload: Value,
+}
+
 /// A number of a campaign.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CampaignMade {

@@ -18,6 +18,13 @@ pub struct NewConversation {
     pub from: Option<BranchPoint>,
 }
 
+/// The answer to `POST /api/conversations`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MadeConversation {
+    /// Its number.
+    pub conversation: ConversationId,
+}
+
 /// A place in a conversation from which another one goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,7 +49,8 @@ pub struct Conversations {
 pub struct ListedConversation {
     /// Its number.
     pub id: ConversationId,
-    /// A person's own title, or the beginning of the first message; `None` if nothing was said.
+    /// A person's own title, or the beginning of what a person said or ordered first; `None` if
+    /// nobody did.
     pub title: Option<String>,
     /// Its profile.
     pub profile: String,
@@ -61,13 +69,17 @@ pub struct ListedConversation {
     /// The place that it goes on from, if it is a branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<BranchPoint>,
+    /// The conversations that go on from it, the oldest first, each with the place in this one; not
+    /// in the list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub branches: Vec<BranchPoint>,
 }
 
 /// Body of `PATCH /api/conversations/{id}`; what is absent stays.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConversationChange {
-    /// A title; an empty one gives the first message back its place.
+    /// A title; an empty one gives the first words back their place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Keep it at the top of the list.
@@ -76,6 +88,13 @@ pub struct ConversationChange {
     /// Put it away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived: Option<bool>,
+}
+
+/// The answer to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedConversation {
+    /// The conversation.
+    pub id: ConversationId,
 }
 
 /// `DELETE /api/conversations/{id}`.
@@ -98,6 +117,19 @@ pub struct Frames {
     /// frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<BranchPoint>,
+}
+
+/// `GET /api/conversations/{id}/export?format=json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConversationExport {
+    /// The conversation.
+    pub conversation: ConversationId,
+    /// All of them, the oldest first, as `/chat` sends them.
+    pub frames: Vec<Sequenced>,
+    /// The place that the conversation goes on from, if it is a branch.
+    pub from: Option<BranchPoint>,
+    /// Its title.
+    pub title: String,
 }
 
 /// `GET /api/search`.

@@ -58,3 +58,10 @@ pub struct McpToolEntry {
     /// When its definition last changed.
     pub changed_at: Option<DateTime<Utc>>,
 }
+
+/// `DELETE /api/mcp/{name}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemovedMcpServer {
+    /// The server's name.
+    pub removed: String,
+}

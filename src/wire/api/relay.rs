@@ -403,6 +403,10 @@ pub struct WebhookList {
     pub webhooks: Vec<WebhookInfo>,
 }
 
+/// `DELETE /api/relay/webhooks/{id}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemovedWebhook {}
+
 /// `POST /api/relay/webhooks/{id}/test`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WebhookTried {

@@ -149,6 +149,22 @@ pub struct MadeToken {
     pub token: String,
 }
 
+/// `DELETE /api/users/{name}/tokens`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RevokedTokens {
+    /// How many there were.
+    pub revoked: u64,
+}
+
+/// `DELETE /api/users/{name}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemovedUser {
+    /// How many conversations went with them.
+    pub conversations: i64,
+    /// Their name.
+    pub removed: String,
+}
+
 /// `GET /api/me`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Me {
@@ -181,4 +197,32 @@ pub struct OpenSession {
     pub expires_at: DateTime<Utc>,
     /// True if this request came in by it.
     pub current: bool,
+}
+
+/// The answer to `PUT /api/me/password`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PasswordSet {
+    /// True.
+    pub set: bool,
+}
+
+/// `DELETE /api/me/sessions/{id}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndedSession {
+    /// Its number.
+    pub ended: i64,
+}
+
+/// The answer to `POST /sign-in`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignedIn {
+    /// True.
+    pub signed_in: bool,
+}
+
+/// The answer to a request that ends the session by which it came in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignedOut {
+    /// True.
+    pub signed_out: bool,
 }

@@ -49,6 +49,7 @@ impl House {
             models,
             scrubber: Scrubber::default(),
             profiles: Default::default(),
+            tools: Vec::new(),
             resolver: Arc::new(SystemResolver),
             connections: level3::http::ConnectionLimits::within(1024),
             loopback: Default::default(),

@@ -169,9 +169,11 @@ async fn with_a_token_every_door_is_closed_to_whoever_does_not_show_it() {
         ] {
             assert_eq!(ask(&app, Method::GET, path, headers, "").await.0, 401, "{path} {headers:?}");
         }
-        app.advance(60);
-        for (method, path, body) in doors("1") {
-            assert_eq!(ask(&app, method, &path, headers, body).await.0, 401, "{path} {headers:?}");
+        for ten in doors("1").chunks(10) {
+            app.advance(60);
+            for (method, path, body) in ten {
+                assert_eq!(ask(&app, method.clone(), path, headers, body).await.0, 401, "{path} {headers:?}");
+            }
         }
     }
     let refused = tokio_tungstenite::connect_async(format!("ws://{}/chat", app.address())).await.expect_err("refused");

@@ -85,3 +85,17 @@ async fn a_file_outside_the_folder_for_files_is_not_read() {
     assert!(shown.contains("bytes, not kept") && !shown.contains("too large"), "{shown}");
     assert!(!desk.app.data().join("media").exists(), "nothing is kept");
 }
+
+#[tokio::test]
+async fn the_file_of_a_stranger_is_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let media = r#"\"media\":{\"path\":\"media/2\",\"type\":\"image/png\",\"bytes\":9}"#;
+    let message = format!(r#"{{\"kind\":\"message\",\"id\":\"s1\",\"from\":\"+491709999999\",\"text\":\"look\",{media}}}"#);
+    let deed = format!(r#"printf '{PNG} of a stranger' > media/2; echo "{message}"; {}"#, brings(PNG, "media/1", "image/png"));
+    let desk = desk(folder.path(), &deed).await;
+    let (message, _) = sent(&desk, false).await;
+    let files = fs::read_dir(desk.app.data().join("media")).unwrap();
+    let kept: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(kept, [message["media"]["sha256"].as_str().unwrap()], "the contact's alone");
+    assert!(!desk.app.data().join("channels/whatsapp/media/2").exists(), "its channel has no use for it any more");
+}

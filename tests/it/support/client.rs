@@ -98,10 +98,10 @@ impl Client {
         }
     }
 
-    /// Frames up to the end of a turn, whichever way it ends; deltas left out.
+    /// Frames up to the end of a turn, whichever way it ends; those left out that come as they may.
     pub async fn turn(&mut self) -> Vec<Value> {
         let mut frames = self.until(ends_turn).await;
-        frames.retain(|frame| frame["type"] != "delta");
+        frames.retain(is_of_turn);
         frames
     }
 
@@ -121,7 +121,7 @@ impl Client {
                 self.approve(&frame).await;
             }
             let over = ends_turn(&frame);
-            if frame["type"] != "delta" {
+            if is_of_turn(&frame) {
                 frames.push(frame);
             }
             if over {
@@ -148,6 +148,11 @@ fn ends_turn(frame: &Value) -> bool {
         Some("error") => frame.get("turn").is_some(),
         _ => false,
     }
+}
+
+/// False for pieces of text, and for news of a conversation that the client did not follow yet.
+fn is_of_turn(frame: &Value) -> bool {
+    frame["type"] != "delta" && frame["list"] != "conversations"
 }
 
 async fn next(socket: &mut WebSocketStream<MaybeTlsStream<TcpStream>>) -> Option<Value> {

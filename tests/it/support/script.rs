@@ -128,7 +128,7 @@ fn play<'a>(reply: Reply, request: Request, on_delta: OnDelta<'a>) -> BoxFuture<
                     }
                 }
                 let finish_reason = if calls.is_empty() { "stop" } else { "tool_calls" }.to_owned();
-                Ok(Answer { content, calls, finish_reason, usage: None, model: "scripted".into() })
+                Ok(Answer { content, calls, finish_reason, usage: None, estimate: None, model: "scripted".into() })
             }
             Reply::After(signal, reply) => {
                 signal.notified().await;

@@ -1,10 +1,11 @@
 //! The timer, reminders and recurrence: by the server's time alone, through restarts, and without a
 //! model.
 
+use reqwest::Method;
 use serde_json::json;
 
 use super::{STEPS, Talk, message};
-use crate::support::{call, text};
+use crate::support::{api, call, text};
 
 #[tokio::test]
 async fn every_pair_of_timer_and_function_has_an_answer() {
@@ -51,6 +52,9 @@ async fn a_timer_goes_on_through_a_crash_and_its_end_is_told_without_a_model() {
     );
     assert_eq!(talk.app.script.requests().len(), asked, "no model was asked");
     assert_eq!(talk.count("SELECT count(*) FROM wake_ups WHERE kind = 'timer'").await, 0);
+    let did = api::ask(&talk.app, Method::GET, "/api/heartbeat", None).await.1["did"].clone();
+    let said: Vec<_> = did.as_array().unwrap().iter().map(|done| &done["said"]).collect();
+    assert_eq!(said, [&json!("The timer is over.")], "its beginning was no deed of the heartbeat");
     talk.app.check_replay().await;
 }
 
@@ -65,6 +69,8 @@ async fn a_reminder_is_given_once_and_a_missed_one_is_marked_late() {
     talk.app.advance(3600);
     let given = talk.client.until(|frame| frame["type"] == "reminder").await.pop().unwrap();
     assert_eq!((&given["late"], &given["content"]), (&json!(false), &json!("Reminder: Dinner")));
+    let did = api::ask(&talk.app, Method::GET, "/api/heartbeat", None).await.1["did"].clone();
+    assert_eq!(did[0]["said"], "Reminder: Dinner");
     talk.call("setReminder", json!({"taskName": "it", "at": "2026-11-20T11:00+01:00"})).await;
     talk.app.stop().await;
     talk.app.advance(2 * 3600);

@@ -71,9 +71,9 @@ fn what_is_left_is_said_to_the_second() {
         (running(50), "The timer for “Dinner” is running, no time left."),
         (paused(125), "The timer for “Dinner” is paused, 2 minutes and 5 seconds left."),
     ] {
-        assert_eq!(timer.told(at(100), Some("Dinner")), told);
+        assert_eq!(timer.as_sentence(at(100), Some("Dinner")), told);
     }
-    assert_eq!(paused(60).told(at(0), None), "The timer is paused, 1 minute left.");
+    assert_eq!(paused(60).as_sentence(at(0), None), "The timer is paused, 1 minute left.");
 }
 
 #[test]

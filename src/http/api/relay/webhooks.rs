@@ -1,14 +1,14 @@
 //! Webhooks: set up, looked at, taken away and tried.
 
 use axum::Json;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::super::reply::{ApiRefusal, At, Body, Reply};
 use crate::http::Doors;
 use crate::http::visitor::Owner;
 use crate::runner::webhook_grant;
 use crate::store::Webhook;
-use crate::wire::api::{NewWebhook, WebhookInfo, WebhookList, WebhookTried};
+use crate::wire::api::{NewWebhook, RemovedWebhook, WebhookInfo, WebhookList, WebhookTried};
 
 pub(super) async fn list(Owner(doors): Owner) -> Reply<WebhookList> {
     let webhooks = doors.store.webhooks().await?.into_iter().map(|webhook| shown(webhook, None)).collect();
@@ -22,10 +22,10 @@ pub(super) async fn add(Owner(doors): Owner, Body(NewWebhook { url, with_text })
     Ok(Json(shown(there(&doors, id).await?, Some(secret))))
 }
 
-pub(super) async fn remove(Owner(doors): Owner, At(id): At<i64>) -> Reply<Value> {
+pub(super) async fn remove(Owner(doors): Owner, At(id): At<i64>) -> Reply<RemovedWebhook> {
     there(&doors, id).await?;
     doors.store.remove_webhook(id).await?;
-    Ok(Json(json!({})))
+    Ok(Json(RemovedWebhook {}))
 }
 
 pub(super) async fn try_once(Owner(doors): Owner, At(id): At<i64>) -> Reply<WebhookTried> {

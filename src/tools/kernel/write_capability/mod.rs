@@ -84,7 +84,7 @@ async fn prepare_once(
 ) -> Result<Result<Prepared, Unfit>, ToolError> {
     let kit = &tools.kit;
     let mut draft = request.into_draft()?;
-    if tools.brought(&draft.name).is_some() {
+    if tools.taken(&draft.name).is_some() {
         let message = format!("`{}` is one of the tools you begin with; choose another name", draft.name);
         return Err(Refusal::new(RefusalCode::InvalidName, message).into());
     }
@@ -120,7 +120,7 @@ async fn prepare_once(
 
 /// Refuses a draft that asks to call tools that no capability may call.
 fn may_call(tools: &Registry, draft: &Draft) -> Result<(), Refusal> {
-    let own = |tool: &&String| tools.brought(tool).is_some_and(|tool| !tool.for_capabilities());
+    let own = |tool: &&String| tools.taken(tool).is_some_and(|tool| !tool.for_capabilities());
     match draft.grants.tools.iter().find(own) {
         None => Ok(()),
         Some(tool) => {

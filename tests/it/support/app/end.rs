@@ -11,12 +11,16 @@ use super::behind::behind;
 use super::{FIRST, TestApp};
 
 /// Finds things that are not over, in words. A story that ends with one says why with
-/// [`TestApp::leaves`].
+/// [`TestApp::leaves`]. A story may end while messages wait or are on their way: its clock stands.
+/// A message is left over if its sender, which sends one at a time, has begun another since.
 const LEFT: &str = "SELECT 'turn ' || turn_id || ' is ' || state FROM turns WHERE ended_at IS NULL
     UNION ALL SELECT 'turn ' || turn_id || ' is held by ' || lease_owner FROM turns WHERE lease_owner IS NOT NULL AND ended_at IS NOT NULL
     UNION ALL SELECT 'call ' || tool_call_id || ' of ' || name || ' has no outcome' FROM tool_calls WHERE state = 'proposed'
     UNION ALL SELECT 'approval ' || approval_id || ' waits' FROM approvals WHERE state = 'pending'
-    UNION ALL SELECT 'operation ' || ordinal || ' of call ' || tool_call_id || ' is ' || state FROM operations WHERE state = 'intended'";
+    UNION ALL SELECT 'operation ' || ordinal || ' of call ' || tool_call_id || ' is ' || state FROM operations WHERE state = 'intended'
+    UNION ALL SELECT 'message ' || message_id || ' of ' || channel || ' is sending, and its sender went on' FROM relay_messages m
+        WHERE state = 'sending' AND EXISTS (
+            SELECT FROM relay_messages n WHERE (n.channel, n.sender) = (m.channel, m.sender) AND n.sending_at > m.sending_at)";
 /// How many wake-ups are not those of what is to come.
 const ASTRAY: &str = "SELECT count(*) FROM (SELECT kind, subject, at FROM wake_ups) w FULL JOIN to_come USING (kind, subject, at)
     WHERE w IS NULL OR to_come IS NULL";

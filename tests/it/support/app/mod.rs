@@ -24,6 +24,7 @@ use level3::postgres::Database;
 use level3::profiles::Profiles;
 use level3::store::Store;
 use level3::telemetry::Scrubber;
+use level3::tools::Tool;
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpSocket};
 
@@ -48,6 +49,8 @@ pub struct TestApp {
     resolver: Arc<dyn Resolve>,
     connections: ConnectionLimits,
     profiles: Profiles,
+    /// The tools of its own profile.
+    tools: Vec<Arc<dyn Tool>>,
     /// The faults of the test channel.
     pub loopback: LoopbackFaults,
     /// The seed of the random numbers; the server's name is one of them.
@@ -85,7 +88,12 @@ impl TestApp {
 
     /// Starts with one more profile.
     pub async fn with_profile(profile: Profile) -> Self {
-        Self::build(&[], false, Arc::new(SystemResolver), patient(), Some(profile), false).await
+        Self::with_sealed(profile, Vec::new()).await
+    }
+
+    /// Starts with one more profile, and with tools that exist for it alone.
+    pub async fn with_sealed(profile: Profile, tools: Vec<Arc<dyn Tool>>) -> Self {
+        Self::build(&[], false, Arc::new(SystemResolver), patient(), Some((profile, tools)), false).await
     }
 
     /// Starts with a relay before its database that counts statements.
@@ -98,7 +106,7 @@ impl TestApp {
         tour: bool,
         resolver: Arc<dyn Resolve>,
         connections: ConnectionLimits,
-        profile: Option<Profile>,
+        own: Option<(Profile, Vec<Arc<dyn Tool>>)>,
         counted: bool,
     ) -> Self {
         // The log of a failing test is printed with it.
@@ -120,6 +128,7 @@ impl TestApp {
             resolver,
             connections,
             profiles: Profiles::default(),
+            tools: Vec::new(),
             loopback: LoopbackFaults::default(),
             seed: FIRST,
             counted: counted.then(|| Counted::before(&cluster())),
@@ -127,8 +136,8 @@ impl TestApp {
             leaves: AtomicBool::new(false),
             rewrote: AtomicBool::new(false),
         };
-        if let Some(profile) = profile {
-            app.profiles = app.profiles.clone().with(profile);
+        if let Some((profile, tools)) = own {
+            (app.profiles, app.tools) = (app.profiles.clone().with(profile), tools);
         }
         app.go().await;
         app
@@ -152,6 +161,7 @@ impl TestApp {
             resolver: Arc::clone(&self.resolver),
             connections: self.connections,
             profiles: self.profiles.clone(),
+            tools: self.tools.clone(),
             loopback: self.loopback.clone(),
             seed: self.seed + 1,
             counted: None,
@@ -201,6 +211,7 @@ impl TestApp {
             resolver: Arc::clone(&self.resolver),
             connections: self.connections,
             profiles: self.profiles.clone(),
+            tools: self.tools.clone(),
             loopback: self.loopback.clone(),
         };
         let server = self.counted.as_ref().map_or_else(cluster, |counted| counted.through(cluster()));
