@@ -81,9 +81,8 @@ export function eventsView({ session, announce, gone }) {
   let chosen = "";
   const firstPage = () => mainState(session.store.getState()).lists.conversations?.entries ?? {};
   const listed = () => {
-    const { conversations = [] } = firstPage();
-    const known = new Set(conversations.map(({ id }) => id));
-    return [...conversations, ...further.filter(({ id }) => !known.has(id))];
+    const known = new Set();
+    return [...(firstPage().conversations ?? []), ...further].filter(({ id }) => !known.has(id) && known.add(id));
   };
   const placeBehind = () => (behind === undefined ? firstPage().next : behind);
   const titleOf = (id) => listed().find((each) => each.id === id)?.title || words.dock.conversation(id);
@@ -92,6 +91,8 @@ export function eventsView({ session, announce, gone }) {
   async function chose(values) {
     if (values.conversation !== MORE) {
       chosen = values.conversation;
+      // It stays a choice if it leaves the first page.
+      further = [...further, ...listed().filter(({ id }) => String(id) === chosen)];
       load();
       return;
     }

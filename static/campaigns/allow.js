@@ -7,7 +7,7 @@ import { orderForm } from "./part.js";
 import { campaigns as said } from "./words.js";
 
 const HOUR = 3_600_000;
-/** What has a type of its own besides its kind. */
+/** The kinds that have a type besides. */
 const TYPED = ["persist"];
 
 /** The form, as `orderForm` gives it. */

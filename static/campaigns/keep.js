@@ -7,7 +7,7 @@ import { field, input, select } from "../ui/forms.js";
 import { orderForm } from "./part.js";
 import { campaigns as said } from "./words.js";
 
-/** What a person may write; a picture is kept by what made it. */
+/** The types that a person may write; a picture is kept by the step that made it. */
 const TYPES = ["message", "context", "environment", "lead_scoring_config", "heuristic", "search_query", "analysis", "js_script", "python_script", "file"];
 /** The beginning of a content that has a form. */
 const BEGUN = {

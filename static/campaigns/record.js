@@ -43,7 +43,7 @@ export function recordSection({ api, id, load, announce }) {
   return h("section", { "data-testid": "campaigns-record" }, h("h2", {}, said.record), h("p", { class: "campaigns-note" }, said.recordHelp), deeds, line, came);
 }
 
-/** What came of making every cycle again. */
+/** The outcome of making every cycle again. */
 function verdictOf({ requests, broken, turn, differs, clean }) {
   if (clean) return said.clean(requests);
   const first = differs ? [said.differs(turn, differs)] : [];

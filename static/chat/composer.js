@@ -140,8 +140,9 @@ export class Composer extends HTMLElement {
     const steers = this.shown?.steers === true;
     if (event.shiftKey && !steers) return; // a new line
     event.preventDefault();
-    // While a turn can be steered, Shift + Enter steers it, so a new line has another key.
-    if (event.altKey && steers) this.newLine();
+    // While a turn can be steered, Shift + Enter steers it, so a new line has another key. It never
+    // sends: a question that comes, or the end of the turn, may meet a person in mid-sentence.
+    if (event.altKey) this.newLine();
     else this.submit(event.shiftKey);
   }
 

@@ -125,7 +125,7 @@ export class Conversations extends HTMLElement {
   /** Looks for what was typed, a moment after the last key. An answer that comes too late is dropped. */
   searched() {
     clearTimeout(this.waits);
-    this.looking?.remove();
+    this.looked();
     const text = this.search.value.trim();
     if (text === "") {
       this.found = undefined;
@@ -135,14 +135,20 @@ export class Conversations extends HTMLElement {
     this.waits = setTimeout(async () => {
       this.looking = skeleton(3, () => this.unsearch(), true);
       this.search.after(this.looking);
-      const asked = this.context.session.api.search(text).catch((error) => ({ found: [], error: error.message }));
-      const [answer, { searchRows }] = await Promise.all([asked, import("./found.js")]);
+      const code = import("./found.js").catch(() => Promise.reject(new Error(words.say.notLoaded)));
+      const asked = Promise.all([this.context.session.api.search(text), code]);
+      const [rows, problem] = await asked.then(([{ found }, { searchRows }]) => [searchRows(found)], ({ message }) => [[], message]);
       if (this.search.value.trim() !== text) return;
-      this.looking.remove();
-      this.found = searchRows(answer.found);
-      this.problem = answer.error;
+      this.looked();
+      Object.assign(this, { found: rows, problem });
       this.show();
     }, SEARCH_MS);
+  }
+
+  /** The lines of a search go. The focus, if it is in them, goes to the field. */
+  looked() {
+    if (this.looking?.contains(document.activeElement)) this.search.focus();
+    this.looking?.remove();
   }
 
   unsearch() {

@@ -182,7 +182,7 @@ class Chat {
       hasEarlier: state.historyAfter > 0,
       greeting: isEmpty ? greetingOf(state.hello) : undefined,
       waits: waiting(state).map(({ key }) => key),
-      again: this.failed.has(shown) ? undefined : () => this.open(shown),
+      again: this.failed.has(shown) ? undefined : () => this.open(this.session.store.getState().shown),
     };
     this.composer.data = composerData(state, isEmpty, isEmpty ? together(workspace) : state);
     this.conversations.data = workspace;

@@ -37,7 +37,7 @@ export class UserMessage extends HTMLElement {
     return line;
   }
 
-  /** What is below the bubble, made anew only if it says something else: a button in it may have the focus. */
+  /** The part below the bubble, made anew only if it says something else: a button in it may have the focus. */
   tell({ status, error }) {
     if (sameFields(this.told, { status, error })) return;
     this.below?.forEach((node) => node.remove());

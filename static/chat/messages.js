@@ -67,7 +67,7 @@ export class Messages extends HTMLElement {
     const anchor = this.sticks || (!isMove && ANCHORS && this.scroller.scrollTop > 0) ? undefined : rowInSight(this.list, this.scroller);
     const top = anchor?.getBoundingClientRect().top;
     this.draw();
-    // Who is at the end is taken along once the page is laid out: to ask how tall it is now would
+    // A reader at the end is taken along once the page is laid out: to ask how tall it is now would
     // lay it out once more.
     if (anchor?.isConnected) this.hold(anchor.getBoundingClientRect().top - top, isMove);
   }

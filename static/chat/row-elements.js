@@ -52,10 +52,11 @@ export function expectRows(host, again) {
 /** Asks for the rows above `button`. Lines stand there until these have come, or a person waits no longer. */
 export async function askEarlier(button) {
   if (button.nextSibling.localName === "l3-waiting") return;
-  const lines = skeleton(2, () => lines.remove(), true);
+  const end = () => (lines.contains(document.activeElement) && button.focus(), lines.remove());
+  const lines = skeleton(2, end, true);
   button.after(lines);
   await new Promise((done) => button.dispatchEvent(new CustomEvent("load-earlier", { bubbles: true, detail: done })));
-  lines.remove();
+  end();
 }
 
 /** The row in the middle of what is in sight; rows stand in order, so it is found by halving. */

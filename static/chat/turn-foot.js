@@ -39,7 +39,7 @@ export class TurnFoot extends HTMLElement {
   }
 }
 
-/** What can be done with the turn, as rows for `keyed`. The clipboard exists only in secure contexts; localhost is one. */
+/** The actions on the turn, as rows for `keyed`. The clipboard exists only in secure contexts; localhost is one. */
 function actionsOf({ answer, retryAt, branchAt }) {
   const all = { copy: answer && navigator.clipboard, retry: retryAt !== undefined, branch: branchAt !== undefined };
   return Object.keys(all).filter((key) => all[key]).map((key) => ({ key }));

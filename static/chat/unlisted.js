@@ -12,18 +12,22 @@ export const find = (api, conversation) => api.ask("GET", `/api/conversations/${
 
 /** Shows those that were put away in place of the others, or the others again. */
 export async function showArchived(list) {
-  if (list.away) list.away = undefined;
+  // An answer that is on its way does not bring them back.
+  if (list.away) list.away = list.asking = undefined;
   else await loadArchived(list);
   list.archive.setAttribute("aria-pressed", String(Boolean(list.away)));
   list.show();
 }
 
-/** Those of the first page, or behind `known` of the next one. If they cannot be had, those that were known stay, and it says why. */
+/** Those of the first page, or behind `known` of the next one. If they cannot be had, those that were known stay, and it says why. The newest question counts. */
 export async function loadArchived(list, known) {
+  const mine = (list.asking = {});
   try {
     const { conversations, next } = await page(list, { archived: true, after: known?.next });
+    if (list.asking !== mine) return;
     list.away = { conversations: [...(known?.conversations ?? []), ...conversations], next };
   } catch ({ message }) {
+    if (list.asking !== mine) return;
     list.away = { conversations: [], ...list.away, error: message };
   }
   list.show();

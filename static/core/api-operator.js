@@ -5,7 +5,7 @@
 export const operatorApi = (ask) => ({
   /** Its conversation, its channel and its tasks. */
   operator: () => ask("GET", "/api/operator"),
-  /** What was recorded of a task, event by event. */
+  /** The record of a task, event by event. */
   operatorCourse: (task) => ask("GET", `/api/replay/turns/${encodeURIComponent(task)}`),
   /** Its risky actions, each with its result and the pictures there are. */
   operatorRecordings: (task) => ask("GET", `/api/operator/tasks/${encodeURIComponent(task)}/recordings`),
@@ -13,7 +13,7 @@ export const operatorApi = (ask) => ({
   operatorMedia: (name) => `/api/operator/media/${encodeURIComponent(name)}`,
   /** The address of the screen `before` or `after` a risky action. */
   recordedPicture: (task, call, when) => `/api/operator/tasks/${encodeURIComponent(task)}/recordings/${encodeURIComponent(call)}/${encodeURIComponent(when)}`,
-  /** What it remembers between tasks. */
+  /** The document that it remembers between tasks. */
   operatorContext: () => ask("GET", "/api/operator/context"),
   /** Writes that whole, from the version that was read. */
   setOperatorContext: (version, document) => ask("PUT", "/api/operator/context", { version, document }),

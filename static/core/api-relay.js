@@ -9,7 +9,7 @@ export function relayApi(ask) {
     relayInstances: (limit) => ask("GET", `${at("instances")}?limit=${limit}`),
     /** One instance. */
     relayInstance: (id) => ask("GET", at("instances", id)),
-    /** What was said in it after `seq`, the oldest first. */
+    /** The messages in it after `seq`, the oldest first. */
     relayTranscript: (id, seq = 0, limit = 500) => ask("GET", `${at("instances", id, "transcript")}?after=${seq}&limit=${limit}`),
     /** Steers it: `pause`, `resume` or `cancel`. */
     relaySteer: (id, how) => ask("POST", at("instances", id, how), {}),
@@ -35,7 +35,7 @@ export function relayApi(ask) {
     relayRemoveWebhook: (id) => ask("DELETE", at("webhooks", id)),
     /** Tells one something now: `{ ok, status, error }`. */
     relayTryWebhook: (id) => ask("POST", at("webhooks", id, "test"), {}),
-    /** What a phone of the test channel holds. */
+    /** The messages that a phone of the test channel holds. */
     loopbackPhone: (address, after = 0) => ask("GET", `${at("loopback")}?${new URLSearchParams({ address, after })}`),
     /** Says something over the test channel, as a contact. */
     loopbackSay: (address, text, id) => ask("POST", at("loopback"), { address, text, id }),

@@ -10,11 +10,11 @@ const TEXT_MS = 30;
 /** A store around a reducer, by default that of one conversation. `schedule(callback, isText)` decides when listeners hear of changes. */
 export function createStore({ initial = initialState(), reducer = reduce, schedule = nextFrame } = {}) {
   let state = initial;
-  /** What listeners have not heard of yet: undefined for nothing, true for text alone, and false for more. */
+  /** The news that listeners have not heard yet: undefined for nothing, true for text alone, and false for more. */
   let pending;
   const listeners = [];
   const tell = () => {
-    // What came after text was told before the turn of the text.
+    // News that came after text was told before the turn of the text.
     if (pending === undefined) return;
     pending = undefined;
     for (const listener of [...listeners]) {

@@ -57,7 +57,7 @@ class OperatorTask extends HTMLElement {
   }
 }
 
-/** What a person is told of a message about a task that did not arrive, or may not have. */
+/** The words for a person about a message on a task that did not arrive, or may not have. */
 function undeliveredWords({ about, state, reason }) {
   const told = state === "failed" ? said.failed : said.unknown;
   return [told[about] + (reason ? `: ${reason}` : ""), about === "question" ? said.decideHere : state === "unknown" ? said.sendAgain : ""].filter(Boolean).join(". ");

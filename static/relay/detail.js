@@ -107,7 +107,7 @@ function makeParts({ api, id, storage, announce, changed }) {
   return { node, problem, show };
 }
 
-/** What else is to be known, by name. */
+/** The other facts about an instance, by name. */
 function figures(instance) {
   const { contact, channel, time_zone: zone, follow_ups: count, max_follow_ups: most, next_heartbeat_at: next, created_at: made, ended_at: ended, key } = instance;
   const all = [

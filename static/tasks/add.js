@@ -11,14 +11,15 @@ import { tasks as said } from "./words.js";
 export const LONGEST_TITLE = 200;
 
 /**
- * The form: `{ node, focus() }`; `add({ title, due_at })` orders a task and gives the order's outcome. What is begun in it is kept in `storage`, and
- * comes back if it is refused.
+ * The form: `{ node, focus() }`; `add({ title, due_at }, isBegun)` orders a task and gives the order's outcome. `isBegun()` is true while another one
+ * stands in the form: a text is kept in `storage`, and comes back if it is refused and finds the form empty.
  */
 export function addForm(add, storage) {
   const title = input({ placeholder: said.add, "aria-label": said.add, maxlength: LONGEST_TITLE, "data-testid": "task-new" });
   const due = input({ type: "datetime-local", "aria-label": said.due, dir: undefined, "data-testid": "task-due" });
   const draft = draftOf(storage, "tasks");
   [title.value = "", due.value = ""] = draft.texts();
+  const isBegun = () => title.value !== "" || due.value !== "";
   const fill = (...texts) => {
     [title.value, due.value] = texts;
     draft.keep(...texts);
@@ -29,9 +30,9 @@ export function addForm(add, storage) {
     if (title.value.trim() === "") return;
     const at = timeOfField(due.value);
     fill("", "");
-    const outcome = await add({ title: given[0].trim(), ...(at && { due_at: at }) });
+    const outcome = await add({ title: given[0].trim(), ...(at && { due_at: at }) }, isBegun);
     // A task that is refused is to be mended, unless another one is begun meanwhile.
-    if (outcome?.state === "failed" && title.value === "" && due.value === "") fill(...given);
+    if (outcome?.state === "failed" && !isBegun()) fill(...given);
   }
   // The next one may be added while this one is on its way.
   const press = () => void submit();

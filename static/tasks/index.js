@@ -45,7 +45,7 @@ export async function mount(host, { session: given, storage, go, announce }) {
   const { signal } = gone;
   const { store, lists, api } = session;
   const orders = createOrders({ session, changed: () => show(), tell, signal });
-  const add = addForm((fields) => (refusal.replaceChildren(), orders.add(fields)).then((outcome) => (outcome?.state === "done" && announce(said.added(fields.title)), outcome)), storage);
+  const add = addForm((fields, isBegun) => (refusal.replaceChildren(), orders.add(fields, isBegun)).then((outcome) => (outcome?.state === "done" && announce(said.added(fields.title)), outcome)), storage);
   const panes = { list: listPane(), week: weekPane((day) => go("tasks", "week", ...(day ? [day] : []))) };
   const view = segmented(said.view, [["list", said.list], ["week", said.weekView]], "list", (value) => go("tasks", ...(value === "week" ? ["week"] : [])));
   const waiting = h("div", {}, waitingFor(() => lists.load("tasks")));
@@ -118,7 +118,7 @@ export async function mount(host, { session: given, storage, go, announce }) {
     else announce(text);
   }
 
-  /** The law asks first, as a rule. Where it does not, the task can be made once more. */
+  /** The law asks first, as a rule. If it does not, the task can be made once more. */
   async function remove(task) {
     if (task.saving || typeof task.id === "string") return;
     refusal.replaceChildren();
@@ -154,7 +154,7 @@ export async function mount(host, { session: given, storage, go, announce }) {
     return Boolean(task);
   }
 
-  /** A question has its place in Chat. What was not carried out is said here until it is tried again, or something else is. */
+  /** A question has its place in Chat. An order that was not carried out is said here until it is tried again, or something else is. */
   function tell(text, { state: how, conversation }, again) {
     if (how === "waits") toast(text, { undo: said.look, action: () => go("chat", String(conversation)) });
     else refusal.replaceChildren(errorState(text, how === "failed" ? again : undefined));

@@ -26,9 +26,10 @@ export function createOrders({ session, changed, tell, signal }) {
 
   /**
    * Carries one order out; resolves with its outcome, after the list is known anew. Nothing is thrown: a person is told. The next order on the same
-   * task begins with what this one will have made of it, and is sent once the server has this one: the last word stays the last.
+   * task begins with what this one will have made of it, and is sent once the server has this one: the last word stays the last. A refused one
+   * is offered once more if `isOffered()` says so.
    */
-  async function carry(key, title, shown, order) {
+  async function carry(key, title, shown, order, isOffered = () => true) {
     const before = pending.get(key);
     const sent = before ? before.sent.catch(() => {}).then(order) : order();
     const mine = { shown: { ...before?.shown, ...shown }, sent };
@@ -42,7 +43,7 @@ export function createOrders({ session, changed, tell, signal }) {
     changed();
     const again = () => carry(key, title, shown, order);
     if (outcome.state === "waits") tell(said.waits, outcome);
-    else if (outcome.state !== "done") tell(said.failed(title, outcome.said ?? said.notDone), outcome, again);
+    else if (outcome.state !== "done") tell(said.failed(title, outcome.said ?? said.notDone), outcome, isOffered() ? again : undefined);
     return outcome;
   }
 
@@ -51,10 +52,10 @@ export function createOrders({ session, changed, tell, signal }) {
     change: (id, title, fields) => carry(id, title, shownOf(fields), () => session.api.changeTask(id, fields)),
     /** Orders that a task is deleted. It is shown until it is gone: as a rule the law asks first. */
     remove: (id, title) => carry(id, title, {}, () => session.api.deleteTask(id)),
-    /** Orders a new task. */
-    add(fields) {
+    /** Orders a new task. With `isOffered`, a refused one is offered once more only if that says so. */
+    add(fields, isOffered) {
       added += 1;
-      return carry(`new-${added}`, fields.title, shownOf(fields), () => session.api.addTask(fields));
+      return carry(`new-${added}`, fields.title, shownOf(fields), () => session.api.addTask(fields), isOffered);
     },
     /**
      * The lists as they will be: `{ open, closed }`, with `saving` on each task that an order is under way for: `sent`, or `behind` a question.

@@ -10,7 +10,7 @@ const SILENT = new Set(["no-speech", "aborted"]);
 /** The recogniser of this browser; nothing if it has none. */
 export const recognition = (from = globalThis) => from.SpeechRecognition ?? from.webkitSpeechRecognition;
 
-/** Where the sound goes: `device`, `downloadable` (it could stay here), `maker` (the browser's maker hears it), or `none`. */
+/** The place the sound goes to: `device`, `downloadable` (it could stay here), `maker` (the browser's maker hears it), or `none`. */
 export async function whereSoundGoes(Recognition, lang) {
   if (!Recognition) return "none";
   try {

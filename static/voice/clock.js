@@ -5,7 +5,7 @@ import { clockOf } from "../core/countdown.js";
 /** The time of a call as a clock shows it. */
 export const talked = ({ startedAt }, now = Date.now()) => (startedAt === undefined ? "" : clockOf(Math.floor((now - startedAt) / 1000) * 1000));
 
-/** Who speaks, or what the call is doing. `elsewhere` is a call in another tab. */
+/** A sentence that says who speaks, or what the call is doing. `elsewhere` is a call in another tab. */
 export function sentenceOf({ state, ended, elsewhere, isMuted, speaking, isHeard, interim, doing }, said) {
   if (elsewhere) return said.elsewhere;
   if (state !== "active") return state === "idle" && ended ? ended : said.states[state];

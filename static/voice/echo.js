@@ -1,4 +1,4 @@
-// What the microphone hears of the page's own voice, and answers that say nothing. Pure.
+// The page's own voice as the microphone hears it, and answers that say nothing. Pure.
 
 import { HESITATIONS } from "./hesitations.js";
 

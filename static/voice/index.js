@@ -77,7 +77,7 @@ function make({ session, announce, isMember }) {
   function told(view) {
     const isIdle = view.state === "idle";
     if (calls.current() !== undefined) mine.add(calls.current());
-    // Where the sound would go is said before anybody calls.
+    // The page says before anybody calls where the sound would go.
     const shown = { ...view, ...(view.where === undefined || isIdle ? { where: known.where, host: known.host } : {}), elsewhere: elsewhere(), adapters: adaptersFor(servers), adapter: setting(ADAPTER), talks: setting(LANGUAGE), error: view.error ?? (isIdle ? (problem ?? (known.where === "none" ? "unsupported" : undefined)) : undefined) };
     for (const panel of panels) panel.show(shown);
     indicator.show(view, panels.size > 0);
@@ -89,7 +89,7 @@ function make({ session, announce, isMember }) {
     if (view.error === "denied") whenAllowed(start);
   }
 
-  /** Who would hear, and the call of another tab: the server says both. Without its word, the browser would hear. */
+  /** The server says who would hear, and the call of another tab. Without its word, the browser would hear. */
   async function look(line = api.line()) {
     const answer = await Promise.resolve(line).catch(() => undefined);
     if (answer) ({ servers = servers, call: open } = answer);

@@ -19,7 +19,7 @@ export function createListener({ transcribe, isSpeaking, onStart, onTranscript, 
   let run = 0;
   let isOn = false;
   let isMuted = false;
-  /** What was said first is a message first, however long a server thinks about it. */
+  /** Words that were said first are a message first, however long a server thinks about it. */
   let words = Promise.resolve();
   let frames = 0;
   /** Utterances whose words are not known. */

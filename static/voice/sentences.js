@@ -76,5 +76,5 @@ export function pieces(text) {
   return rest === "" ? all : [...all, rest];
 }
 
-/** Where a text without any space may be cut: not within a character of two halves. */
+/** The place to cut a text without any space: not within a character of two halves. */
 const wholeCharacters = (room) => (/[\uD800-\uDBFF]$/.test(room) ? room.length - 1 : room.length);

@@ -30,7 +30,7 @@ export function playTrack(track, from = globalThis) {
   };
 }
 
-/** What an app message says; a text is itself. */
+/** The content of an app message; a text is itself. */
 function read(data) {
   if (typeof data !== "string" || data === LISTENING) return data;
   try {

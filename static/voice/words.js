@@ -4,7 +4,7 @@ import { wordsOf } from "../core/words.js";
 
 export const said = await wordsOf("voice");
 
-/** Where the sound goes, in words. */
+/** The place the sound goes to, in words. */
 export function whereWords({ where, host }) {
   const words = said.where[where];
   return typeof words === "function" ? words(host) : (words ?? "");

@@ -72,7 +72,7 @@ export const heartbeat = {
   kinds: {
     task: (title) => title,
     reminder: (title) => `Reminder: ${title}`,
-    timer: (title) => (title ? `The timer for “${title}” is over` : "The timer is over"),
+    timer: (title) => (title ? `The time of the timer for “${title}” ends` : "The time of the timer ends"),
     voice: () => "The call with Law ends, unless it goes on",
     approval: (title) => `The time to decide about ${title} ends`,
     follow_up: (title) => `A follow-up to ${title}, unless they write before`,

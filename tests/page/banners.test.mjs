@@ -33,6 +33,8 @@ test("a_trouble_that_lasts_is_one_line_after_the_first_reading_and_news_when_it_
   for (const frame of turnFrames(2, "And now?", "Here I am.")) server.record(frame);
   await browser.waitFor(`return document.querySelector("[data-banner=model]") === null`);
   assert.deepEqual(await load(), {});
+  // A page that is open would hear of the trouble, and count as its first reading.
+  await browser.go("about:blank");
   server.world.hello = { safe_mode: true };
   for (const frame of fails(3)) server.record(frame);
   assert.deepEqual(await load(), { safe: "false", model: "false" });

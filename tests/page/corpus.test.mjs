@@ -90,7 +90,7 @@ function fill(texts) {
   const [approval] = api["/api/approvals"].approvals;
   const [found] = api["/api/search"].found;
   const powerful = (text) => ({ name: text, language: "javascript", source: text, replaces: 1, diff: `-${text}\n+${text}`, differences: [{ [text]: text }], grants: { http: { hosts: [text] } }, grants_in_words: [text] });
-  const shown = (text, id) => ({ ...approval.shown, tool: text, arguments: { a: text, [text]: `${text}\n${text}` }, what: [text], why: text, capability: id % 2 ? powerful(text) : null });
+  const shown = (text, id) => ({ ...approval.shown, tool: text, arguments: { a: text, [text]: `${text}\n${text}` }, what: [text], why: text, capability: id % 3 ? powerful(text) : null });
   const waits = (id) => id % 10 === 0;
   Object.assign(api["/api/conversations"], { conversations: texts.map((title, id) => ({ ...conversation, id: id + 2, title })) });
   Object.assign(api["/api/tasks"], { tasks: texts.map((text, id) => ({ ...task, id: id + 1, title: text, details: text, status: id % 7 ? "pending" : "done", subtasks: [{ id, title: text, completed: false }] })) });
@@ -190,7 +190,7 @@ for (let from = 0; from < CHOSEN.length; from += AT_ONCE) {
         await look("the list with what was found");
         await lookAtPalette();
       }
-      if (screen.name === "approvals") await browser.waitFor(`return document.querySelectorAll("l3-approval").length > 20 && document.querySelectorAll("[data-testid=decisions] .approval-body > *").length > 100`);
+      if (screen.name === "approvals") await browser.waitFor(`${OPEN} return document.querySelectorAll("l3-approval").length > 20 && document.querySelectorAll("[data-testid=decisions] .approval-body > *").length > 100`);
       if (screen.name === "replay") assert.ok((await browser.js(REPLAY)) > 100);
       await browser.later(`const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))`);
       await look(screen.name);

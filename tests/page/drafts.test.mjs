@@ -111,7 +111,8 @@ test("a_task_that_is_refused_comes_back_to_be_mended_and_its_title_has_the_lengt
   try {
     const storage = tab();
     const [asked, outcomes] = [[], []];
-    const { node } = addForm((fields) => (asked.push(fields.title), new Promise((resolve) => outcomes.push(resolve))), storage);
+    let isBegun;
+    const { node } = addForm((fields, begun) => ((isBegun = begun), asked.push(fields.title), new Promise((resolve) => outcomes.push(resolve))), storage);
     const [title, due] = [node.of("task-new"), node.of("task-due")];
     const [, most] = /LONGEST_TITLE: usize = (\d+)/.exec(readFileSync(new URL("../../src/domain/todo/title.rs", import.meta.url), "utf8"));
     assert.equal(String(title.attributes.maxlength), most);
@@ -127,7 +128,9 @@ test("a_task_that_is_refused_comes_back_to_be_mended_and_its_title_has_the_lengt
     await settle();
     assert.deepEqual([title.value, storage.held.size], ["", 0]);
     add("Another");
+    assert.equal(isBegun(), false, "a refused one will stand in the form");
     title.type("A third");
+    assert.equal(isBegun(), true, "and now it would be lost");
     outcomes[2]({ state: "failed", said: "refused" });
     await settle();
     assert.equal(title.value, "A third", "the one that is begun stays");

@@ -10,7 +10,7 @@ import { workedFrames } from "./support/worked.mjs";
 import { fullWorld } from "./support/worlds.mjs";
 
 const options = { skip, timeout: 120_000 };
-const [TAB, ENTER, ESCAPE, SHIFT, CONTROL] = ["\uE004", "\uE007", "\uE00C", "\uE008", "\uE009"];
+const [TAB, ENTER, ESCAPE, SHIFT, CONTROL, ALT] = ["\uE004", "\uE007", "\uE00C", "\uE008", "\uE009", "\uE00A"];
 const [UP, DOWN] = ["\uE013", "\uE015"];
 const ASKED = { tool: "execute_sql", arguments: { query: "DELETE FROM books" }, what: ["Deletes all rows of `books`."], why: "It deletes rows.", can_always: false };
 
@@ -176,6 +176,16 @@ test("steer", options, async () => {
   const { content, steer } = await heard("message");
   assert.deepEqual({ content, steer }, { content: "In German, please", steer: true });
   await kept("after it was shown to the turn");
+});
+
+test("a_new_line_sends_nothing_when_a_question_has_come_in_mid_sentence", options, async () => {
+  await openChat();
+  await waitingForMe();
+  await reach("[data-testid=composer]");
+  await typed("In German");
+  await browser.chord(ALT, ENTER);
+  await is(`document.querySelector("[data-testid=composer]").value === "In German\\n"`);
+  assert.deepEqual(server.messages(), []);
 });
 
 test("open_a_step", options, async () => {

@@ -103,6 +103,26 @@ test("what_was_put_away_is_reached_to_its_end_and_a_page_that_cannot_be_had_is_s
   assert.equal(await browser.js(`return [...document.querySelectorAll("l3-conversations button")].some((node) => node.checkVisibility() && node.textContent === "Show more")`), false);
 });
 
+test("what_was_put_away_does_not_come_back_with_an_answer_that_was_on_its_way", options, async () => {
+  const first = { conversations: [entry(31, "First")], next: null };
+  await open("#chat");
+  await listed("l3-conversation a[href='#chat/8']");
+  archived = () => first;
+  await press("Archived");
+  await listed("l3-conversation a[href='#chat/31']");
+  const held = [];
+  archived = () => new Promise((resolve) => held.push(() => resolve(first)));
+  server.say({ type: "changed", list: "conversations" });
+  for (let tries = 0; tries < 400 && held.length === 0; tries += 1) await browser.js("return 0");
+  assert.ok(held.length > 0, "the list is asked for anew");
+  await press("Archived");
+  await listed("l3-conversation a[href='#chat/8']");
+  for (const go of held) go();
+  await browser.waitFor(`return performance.getEntriesByType("resource").filter(({ name }) => name.includes("archived=true")).length === arguments[0]`, held.length + 1);
+  await browser.later(`const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))`);
+  assert.ok(!(await titles()).includes("First"));
+});
+
 test("a_conversation_that_was_put_away_has_its_title_also_at_its_address", options, async () => {
   // It is asked for by itself: no list is gone through for it.
   archived = () => REFUSED;

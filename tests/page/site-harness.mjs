@@ -155,6 +155,11 @@ async function inEvents() {
   checks.to_see_more_conversations_filters_nothing = filter.value === "" && asked.filter(([name]) => name === "events").length === before;
   change(filter, "12");
   await until(() => asked.at(-1)[1]?.conversation === "12", "one of them is filtered by");
+  change(filter, "7");
+  await until(() => asked.at(-1)[1]?.conversation === "7", "one of the first page is filtered by");
+  session.store.dispatch({ type: "@list", kind: "conversations", entries: { conversations: [{ id: 13, title: "Newer" }], next: "p2" } });
+  await until(() => offered().startsWith(",13,"), "a newer one takes its place");
+  checks.the_conversation_that_is_filtered_by_stays_chosen = filter.value === "7";
   activity.unmount();
   return checks;
 }

@@ -155,6 +155,17 @@ test("an_order_is_shown_at_once_and_taken_back_with_words_if_it_is_refused", asy
   assert.deepEqual(told, ["Water: The rules do not allow it."]);
 });
 
+test("a_refused_task_that_goes_back_into_its_form_is_offered_there_alone", async () => {
+  const refused = { type: "tool_result", turn: 3, ok: false, said: "The rules do not allow it." };
+  const offered = [];
+  const tell = (text, outcome, again) => offered.push(typeof again);
+  const orders = createOrders({ session: standing({}, [refused]), changed() {}, tell, signal: new AbortController().signal });
+  await orders.add({ title: "Water" }, () => false);
+  await orders.add({ title: "Water" }, () => true);
+  await orders.add({ title: "Water" });
+  assert.deepEqual(offered, ["undefined", "function", "function"]);
+});
+
 test("an_order_behind_a_question_says_that_it_waits_for_the_answer", async () => {
   const task = { id: 1, title: "Water", status: "pending", due_at: null };
   const orders = createOrders({ session: { ...standing({}), api: { changeTask: () => new Promise(() => {}) } }, changed() {}, tell() {}, signal: new AbortController().signal });

@@ -102,6 +102,13 @@ async function tryTasks() {
   find(".task-refusal button").click();
   await until(() => server.asked.filter((path) => path.startsWith("PATCH")).length > before && !find("[data-saving]"), "it is tried again");
   checks.a_refusal_stays_and_can_be_tried_again = refusal().includes("The rules do not allow it.");
+  const adding = find("[data-testid=task-new]");
+  adding.value = "Refused";
+  find("[data-testid=task-add]").click();
+  await until(() => adding.value === "Refused" && refusal().includes("Refused"), "a refused task is in its form again");
+  checks.a_refused_task_is_offered_in_its_form_alone = !find(".task-refusal button");
+  adding.value = "";
+  adding.dispatchEvent(new Event("input", { bubbles: true }));
   server.will.state = "waits";
   find('[data-task="1"] [data-part=box]').click();
   await until(() => find(".toast button"), "a question is told");

@@ -32,9 +32,9 @@ export function callFrames(turn, call, { name = "execute_sql", args = { query: `
 
 /**
  * Starts it with these frames. `record(frame)` writes one and tells every page; `heard` is what pages said. A message is acknowledged under
- * its id, once; said again, it gets the same answer. `more` is what else the world has.
+ * its id, once; said again, it gets the same answer. `change` is as `serveScreens` has it; `more` is what else the world has.
  */
-export async function serveTalk(frames = [], { api = {}, answers = true, ...more } = {}) {
+export async function serveTalk(frames = [], { api = {}, answers = true, change, ...more } = {}) {
   const empty = emptyWorld(NOW);
   const world = { ...empty, model: { kind: "configured", provider: "ollama", name: "llama3" }, frames: numbered(frames), down: false, ...more };
   world.api = { ...empty.api, "/api/conversations/1/frames": ({ search }) => pageOf(world.frames, search), ...api };
@@ -47,7 +47,7 @@ export async function serveTalk(frames = [], { api = {}, answers = true, ...more
     if (accepted.has(frame.id)) say(accepted.get(frame.id));
     else accepted.set(frame.id, server.record({ type: "turn", turn: (turn += 1), state: "queued", origin: "message", content: frame.content, id: frame.id }));
   };
-  const screens = await serveScreens(world);
+  const screens = await serveScreens(world, change);
   const server = {
     ...screens,
     world,
