@@ -13,10 +13,10 @@ use crate::domain::{
 };
 use crate::governor::{self, RepeatedCall, Scope};
 use crate::model::Answer;
-use crate::store::{Beginning, Lease, NewReview, OpenCall, Standing, StoreError};
+use crate::store::{Beginning, CatalogueVersion, Lease, NewReview, OpenCall, Standing, StoreError};
 
-/// The law as it holds for a turn from the moment it is taken up, and what the turn has done so
-/// far.
+/// The law as it holds for a turn, and what the turn has done so far. The parts that come from the
+/// policy are those of the catalogue's last number that the turn was given.
 #[derive(Clone, Debug)]
 pub struct Law {
     /// The profile that the turn belongs to.
@@ -27,7 +27,7 @@ pub struct Law {
     pub budgets: Budgets,
     /// The amounts used up so far.
     pub used: Used,
-    /// The model that the turn's task names, and those that its profile has.
+    /// The model that the turn's task names, or its profile wants, and those that its policy has.
     pub models: (Option<String>, Vec<String>),
     /// The most tokens of each step, if the profile or the client that asked for the turn limits
     /// them.
@@ -36,6 +36,10 @@ pub struct Law {
     pub remembers: bool,
     /// True if a model sums up earlier turns.
     pub summaries: bool,
+    /// The number of the catalogue that the policy is from; `None` before the first.
+    catalogue: Option<CatalogueVersion>,
+    /// The model that the turn's task names.
+    task_model: Option<String>,
     /// The most steps, if the budget does not say otherwise.
     steps: u32,
     /// Tool and arguments of the calls that have their outcome.
@@ -159,18 +163,40 @@ pub(super) fn shown_to(profile: &Profile, limits: TurnLimits) -> (usize, bool, b
 impl Executor {
     /// The law for a turn that was just taken up and stands here.
     pub(super) async fn law(&self, lease: &Lease, profile: Arc<Profile>, standing: &mut Standing) -> Result<Law, StoreError> {
-        let policy = self.store.catalogue(Some(standing.catalogue)).await?.policy(&lease.profile)?;
         let Beginning { made, task_model, answer_tokens } = std::mem::take(&mut standing.beginning);
-        // A person's order is not reviewed; an order of another agent is.
-        let governor =
-            (policy.governor || profile.operates) && (lease.origin != Origin::Command || !profile.audience.may_decide());
         let (_, remembers, summaries) = shown_to(&profile, self.limits);
-        let steps = profile.steps.unwrap_or(self.limits.steps);
-        let answer_tokens = [profile.answer_tokens, answer_tokens].into_iter().flatten().min();
+        let mut law = Law {
+            governor: false,
+            budgets: Budgets::default(),
+            used: standing.used,
+            models: (None, Vec::new()),
+            answer_tokens: [profile.answer_tokens, answer_tokens].into_iter().flatten().min(),
+            remembers,
+            summaries,
+            catalogue: None,
+            task_model,
+            steps: profile.steps.unwrap_or(self.limits.steps),
+            made,
+            profile,
+        };
+        self.renew(lease, &mut law, standing.catalogue).await?;
+        Ok(law)
+    }
+
+    /// Takes what comes from the policy anew, if the catalogue has another number by now.
+    pub(super) async fn renew(&self, lease: &Lease, law: &mut Law, seen: CatalogueVersion) -> Result<(), StoreError> {
+        if law.catalogue == Some(seen) {
+            return Ok(());
+        }
+        let policy = self.store.catalogue(Some(seen)).await?.policy(&lease.profile)?;
+        let profile = &law.profile;
+        // A person's order is not reviewed; an order of another agent is.
+        law.governor =
+            (policy.governor || profile.operates) && (lease.origin != Origin::Command || !profile.audience.may_decide());
         let preferred = || self.models.preferred(profile.model, &policy.models).map(str::to_owned);
-        let task_model = task_model.or_else(preferred);
-        let (models, budgets, used) = ((task_model, policy.models), policy.budgets, standing.used);
-        Ok(Law { profile, governor, budgets, used, models, answer_tokens, remembers, summaries, steps, made })
+        let model = law.task_model.clone().or_else(preferred);
+        (law.models, law.budgets, law.catalogue) = ((model, policy.models), policy.budgets, Some(seen));
+        Ok(())
     }
 
     /// The reason not to run a call any more, in words for the person; the turn ends with them.

@@ -188,6 +188,7 @@ impl Executor {
             None => self.store.standing(turn.lease, self.wanted(&turn.law.profile, false)).await?,
         };
         turn.law.used = standing.used;
+        self.renew(turn.lease, &mut turn.law, standing.catalogue).await?;
         Ok(standing)
     }
 
@@ -209,6 +210,9 @@ impl Executor {
                 return Ok(Some(Worked::Paused));
             }
             self.count(turn).await?;
+            if let Some(seen) = turn.seen {
+                self.renew(turn.lease, &mut turn.law, seen).await?;
+            }
             if let Some(why) = self.stops(turn.lease, &turn.law, &call).await? {
                 return self.close(turn.lease, turn.steps + 1, "limit", &why).await.map(Some);
             }

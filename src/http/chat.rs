@@ -133,8 +133,8 @@ struct Socket {
     /// The conversations that this socket follows, with the newest sequence number it showed of
     /// each.
     positions: HashMap<ConversationId, i64>,
-    /// The approvals in other conversations, as the client was last told.
-    waiting: Vec<ApprovalId>,
+    /// The approvals in other conversations, as the client was last told, in their order.
+    waiting: Vec<(ApprovalId, ConversationId)>,
 }
 
 impl Socket {
@@ -170,7 +170,7 @@ impl Socket {
                         }
                         self.show(&record).await?;
                         if matches!(record.event, Event::ApprovalRequested(_) | Event::ApprovalDecided(_)) {
-                            Box::pin(self.tell_waiting(main)).await?;
+                            Box::pin(self.follow_question(&record, main)).await?;
                         }
                     }
                     Err(RecvError::Lagged(_)) => Box::pin(self.read_on(main)).await?,

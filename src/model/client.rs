@@ -1,10 +1,11 @@
 //! A model behind an OpenAI-compatible address: asks, waits, tries again if that may help, and
 //! reads the answer as it streams.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use chrono::{DateTime, TimeDelta, Utc};
 use futures::future::BoxFuture;
 use reqwest::Response;
 use serde_json::Value;
@@ -28,6 +29,9 @@ pub use super::transport::{Endpoint, SettingError};
 
 /// How long a server may take to say how much its model can take.
 const LEARNING: Duration = Duration::from_secs(1);
+/// For how long a server that did not say it is not asked again, if nobody knows which program
+/// serves there: it may have no such answer.
+const UNTOLD: TimeDelta = TimeDelta::minutes(1);
 
 /// Which model to ask, and how to call it on the page.
 #[derive(Clone)]
@@ -53,6 +57,8 @@ pub struct ChatClient {
     model: OnceCell<String>,
     /// The server's own words about its model; empty until it was asked.
     told: OnceCell<ModelProperties>,
+    /// The server is not asked for them before this time.
+    ask_after: Mutex<DateTime<Utc>>,
     /// Cleared when the server refuses to count tokens in streams.
     asks_usage: AtomicBool,
     /// Cleared when the server refuses to demand a call, or does not make the model obey.
@@ -73,8 +79,9 @@ impl ChatClient {
         let transport = Transport::new(target.endpoint.clone(), limits.connect)?;
         let model = OnceCell::new_with(target.model.clone());
         let provider = Provider::named(&target.provider).unwrap_or_else(Provider::custom);
-        let (told, asks_usage, demands_calls) = (OnceCell::new(), AtomicBool::new(true), AtomicBool::new(true));
-        Ok(Self { target, transport, limits, clock, random, provider, model, told, asks_usage, demands_calls })
+        let (told, ask_after) = (OnceCell::new(), Mutex::new(DateTime::<Utc>::MIN_UTC));
+        let (asks_usage, demands_calls) = (AtomicBool::new(true), AtomicBool::new(true));
+        Ok(Self { target, transport, limits, clock, random, provider, model, told, ask_after, asks_usage, demands_calls })
     }
 
     /// The model's name: the one set, else the first one the server lists, asked for once.
@@ -123,17 +130,24 @@ impl ChatClient {
     }
 
     /// Asks the server how much its model can take, if it is one that says so; once it has
-    /// answered, no more, unless it has the model not loaded yet. One try: the request that follows
-    /// has its own.
+    /// answered, no more, unless it has the model not loaded yet. A server that may have no answer
+    /// is left alone for a while. One try: the request that follows has its own.
     async fn learn(&self) {
         if self.told.get().is_some_and(|told| told.context_tokens.is_some() || self.provider.tells != Tells::Running) {
+            return;
+        }
+        if self.clock.now() < *self.ask_after.lock().unwrap_or_else(PoisonError::into_inner) {
             return;
         }
         let asked = async {
             let model = self.model.get_or_try_init(|| self.first_listed()).await.ok()?;
             if self.told.initialized() { None } else { tells::ask(&self.transport, self.provider.tells, model).await }
         };
-        if let Ok(Some(told)) = tokio::time::timeout(LEARNING, asked).await {
+        let answered = tokio::time::timeout(LEARNING, asked).await;
+        if !matches!(answered, Ok(Some(_))) && self.provider.tells == Tells::Somewhere {
+            *self.ask_after.lock().unwrap_or_else(PoisonError::into_inner) = self.clock.now() + UNTOLD;
+        }
+        if let Ok(Some(told)) = answered {
             let again = self.provider.tells == Tells::Running && told.context_tokens.is_none();
             if !again && self.told.set(told).is_ok() && told != ModelProperties::default() {
                 tracing::info!(provider = self.provider.name, ?told, "the server said how much its model can take");

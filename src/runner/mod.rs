@@ -49,8 +49,8 @@ const REST: TimeDelta = TimeDelta::seconds(5);
 /// After so many errors at the same place a turn is given up.
 const MOST_TAKES: i32 = 5;
 /// How many turns run at once. Turns in the agent's own SQL do not count: they have their own
-/// limit.
-const SIDE_BY_SIDE: usize = 16;
+/// limit. It is larger, so that the turns of one moment all find room there.
+const SIDE_BY_SIDE: usize = 32;
 
 /// The workers that have the place of the agent, by the name of their profile.
 pub type Workers = Arc<BTreeMap<&'static str, Arc<dyn Worker>>>;
@@ -136,11 +136,14 @@ impl Runner {
             watchful |= self.unsettled.swap(false, Ordering::Relaxed) || self.store.signals().in_company();
             tokio::select! {
                 () = shutdown.cancelled() => break,
-                Some(taken) = taken.recv() => match taken.filter(|_| failpoint::hit(Point::AfterClaim).is_ok()) {
-                    Some(TakenUp { lease, standing }) => self.start(lease, standing, &mut working, &shutdown),
-                    // A turn may have become ours without our hearing of it.
-                    None => (astray, due) = (true, true),
-                },
+                Some(taken) = taken.recv() => {
+                    self.store.places().heard();
+                    match taken.filter(|_| failpoint::hit(Point::AfterClaim).is_ok()) {
+                        Some(TakenUp { lease, standing }) => self.start(lease, standing, &mut working, &shutdown),
+                        // A turn may have become ours without our hearing of it.
+                        None => (astray, due) = (true, true),
+                    }
+                }
                 () = self.store.signals().queue().notified(), if self.has_place(&working) => due = true,
                 () = self.store.gate().entered(), if !self.has_place(&working) => due = true,
                 Some(_) = working.join_next() => due = more,
@@ -183,6 +186,8 @@ impl Runner {
         self.places(working) > 0
     }
 
+    /// The places without a turn at work. A claim may take those that are reserved, too: if nothing
+    /// comes of a reservation, nobody tells the runner.
     fn places(&self, working: &JoinSet<()>) -> usize {
         SIDE_BY_SIDE.saturating_sub(working.len().saturating_sub(self.store.gate().inside()))
     }

@@ -29,7 +29,10 @@ pub struct Places(Arc<Mutex<Option<Open>>>);
 #[derive(Clone)]
 struct Open {
     owner: Arc<str>,
+    /// The places without a turn at work.
     free: usize,
+    /// Those of them that wait for a turn, or whose turn the runner has not heard of.
+    reserved: usize,
     reading: ReadByProfile,
     taken: mpsc::UnboundedSender<Option<TakenUp>>,
 }
@@ -43,13 +46,24 @@ impl Places {
     /// may be its own without anybody knowing which. It has no place until it says so.
     pub fn open(&self, owner: &str, reading: ReadByProfile) -> mpsc::UnboundedReceiver<Option<TakenUp>> {
         let (taken, heard) = mpsc::unbounded_channel();
-        self.with(|open| *open = Some(Open { owner: owner.into(), free: 0, reading, taken }));
+        self.with(|open| *open = Some(Open { owner: owner.into(), free: 0, reserved: 0, reading, taken }));
         heard
     }
 
-    /// The runner has so many free places.
+    /// The runner has so many places without a turn at work; some of them may be reserved.
     pub fn set(&self, free: usize) {
         self.with(|open| open.iter_mut().for_each(|open| open.free = free));
+    }
+
+    /// The runner has heard what came of a reservation: a turn has the place until the runner says
+    /// otherwise.
+    pub fn heard(&self) {
+        self.with(|open| {
+            if let Some(open) = open {
+                open.reserved = open.reserved.saturating_sub(1);
+                open.free = open.free.saturating_sub(1);
+            }
+        });
     }
 
     /// The runner takes nothing up any more.
@@ -60,11 +74,11 @@ impl Places {
     /// One of the places, if one is free.
     pub(super) fn reserve(&self) -> Option<Place> {
         let open = self.with(|open| {
-            let open = open.as_mut().filter(|open| open.free > 0)?;
-            open.free -= 1;
+            let open = open.as_mut().filter(|open| open.free > open.reserved)?;
+            open.reserved += 1;
             Some(open.clone())
         });
-        open.map(|open| Place { open, settled: false })
+        open.map(|open| Place { open, places: self.clone(), settled: false })
     }
 }
 
@@ -72,6 +86,7 @@ impl Places {
 /// the runner.
 pub(super) struct Place {
     open: Open,
+    places: Places,
     settled: bool,
 }
 
@@ -89,10 +104,12 @@ impl Place {
     /// The statement is over, and took this up.
     pub(super) fn settle(mut self, taken: Option<TakenUp>) {
         self.settled = true;
-        if taken.is_some() {
-            // A runner that has ended gives back what was taken up for it at its next start.
-            let _ = self.open.taken.send(taken);
+        if taken.is_none() {
+            self.places.with(|open| open.iter_mut().for_each(|open| open.reserved = open.reserved.saturating_sub(1)));
+            return;
         }
+        // A runner that has ended gives back what was taken up for it at its next start.
+        let _ = self.open.taken.send(taken);
     }
 }
 
@@ -108,3 +125,6 @@ impl Drop for Place {
 pub(super) fn written(asked: &BTreeMap<&'static str, Enquiry>) -> Value {
     asked.iter().map(|(profile, asked)| ((*profile).to_owned(), asked.shape())).collect::<serde_json::Map<_, _>>().into()
 }
+
+#[cfg(test)]
+mod tests;

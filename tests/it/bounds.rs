@@ -310,27 +310,29 @@ async fn a_full_disk_is_said_as_such_and_what_was_refused_can_be_said_again() {
 }
 
 #[tokio::test]
-async fn thirty_conversations_in_slow_sql_keep_no_other_waiting() {
+async fn more_conversations_in_slow_sql_than_there_are_places_keep_no_other_waiting() {
+    // A server works on 32 turns at once, and 40 statements may run or wait.
+    const SLOW: i64 = 36;
     let app = TestApp::start().await;
     // A call that gets no connection in time ends with words, and its model asks again: each of the
-    // thirty goes on for longer than any machine needs for the other.
-    app.script((0..31 * 10).map(|_| {
+    // slow ones goes on for longer than any machine needs for the other.
+    app.script((0..=SLOW).flat_map(|_| 0..10).map(|_| {
         Reply::By(|request| match request.entries.last() {
             Some(Entry::User(said)) if said.ends_with("hello") => text("at once"),
             _ => call("execute_sql", json!({"query": format!("SELECT pg_sleep(14) AS n{}", request.entries.len())})),
         })
     }));
     let mut slow = Vec::new();
-    for _ in 0..30 {
+    for _ in 0..SLOW {
         let conversation = app.store().owners().create_conversation(app.now()).await.unwrap();
         app.store().owners().accept_message(conversation, None, "sleep", app.now()).await.unwrap();
         slow.push(conversation);
     }
     let running = "SELECT count(*) FROM turns WHERE state = 'running'";
-    app.until(running, 30).await;
+    app.until(running, SLOW).await;
     let frames = app.connect().await.ask("hello").await;
     assert_eq!(of_type(&frames, "assistant")["content"], "at once");
-    assert_eq!(app.count(running).await, 30, "it waited for none of them");
+    assert_eq!(app.count(running).await, SLOW, "it waited for none of them");
     for conversation in slow {
         app.store().owners().stop(conversation, app.now()).await.unwrap();
     }

@@ -109,6 +109,39 @@ async fn a_turn_that_works_too_long_ends_with_an_answer() {
 }
 
 #[tokio::test]
+async fn a_budget_that_is_lowered_while_a_model_answers_ends_the_turn_at_its_next_step() {
+    let app = TestApp::start().await;
+    let signal = Arc::new(Notify::new());
+    app.script([Reply::After(signal.clone(), Box::new(count_to(1)))]);
+    let mut client = app.connect().await;
+    client.say("count").await;
+    app.script.asked(1).await;
+    limit(&app, Budget { steps: Some(1), ..Budget::default() }, Budget::default()).await;
+    signal.notify_one();
+    let frames = client.turn().await;
+    let told = last_words(&frames);
+    assert!(told.contains("the limit is 1.") && told.contains("`turn.steps`"), "{told}");
+    assert_eq!(of_type(&frames, "tool_result")["ok"], true, "the call was asked for within the limits");
+    assert_eq!(app.script.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_governor_that_is_switched_on_while_a_model_answers_reviews_the_call_of_that_answer() {
+    let app = TestApp::start().await;
+    let signal = Arc::new(Notify::new());
+    let systemic = LOW.replace("local", "systemic");
+    let make = call("execute_sql", json!({"query": "CREATE TABLE notes (body text)"}));
+    app.script([Reply::After(signal.clone(), Box::new(make)), text(&systemic)]);
+    let mut client = app.connect().await;
+    client.say("keep notes").await;
+    app.script.asked(1).await;
+    govern(&app).await;
+    signal.notify_one();
+    let asking = client.asked().await;
+    assert_eq!(asking["why"], "The governor says of this call of `execute_sql` that it reaches further than what it names.");
+}
+
+#[tokio::test]
 async fn money_is_counted_at_the_rate_and_a_limit_of_money_needs_one() {
     let app = TestApp::start().await;
     limit(&app, Budget::default(), Budget { money_micros: Some(1_000), ..Budget::default() }).await;

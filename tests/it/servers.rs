@@ -180,9 +180,10 @@ async fn what_changes_on_one_server_holds_for_the_next_step_on_the_other() {
 #[tokio::test]
 async fn a_turn_accepted_by_a_server_that_is_full_is_taken_by_the_other() {
     let app = TestApp::start().await;
-    app.leaves("sixteen models are held for ever");
+    app.leaves("so many models are held for ever");
     let signal = Arc::<Notify>::default();
-    for n in 1..=16 {
+    // As many as one server works on at once.
+    for n in 1..=32 {
         app.script([Reply::After(Arc::clone(&signal), Box::new(text("late")))]);
         let conversation = app.store().owners().create_conversation(app.now()).await.unwrap();
         app.store().owners().accept_message(conversation, None, "work", app.now()).await.unwrap();

@@ -1,7 +1,11 @@
 //! The request as each provider gets it: the same conversation, in the form that provider takes.
 
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use level3::clock::{ManualClock, SeededRandom};
 use level3::domain::{CallRequest, ToolSpec};
-use level3::model::client::ModelLimits;
+use level3::model::client::{ChatClient, Endpoint, ModelLimits, Target};
 use level3::model::providers::PROVIDERS;
 use level3::model::{Abilities, Entry, Model, Request};
 use serde_json::{Value, json};
@@ -229,6 +233,37 @@ async fn ollama_is_asked_again_until_the_model_is_loaded_and_others_once_whateve
         ollama.prepare().await;
     }
     assert_eq!((ollama.abilities().context_tokens, asked("/api/ps")), (8192, 1));
+}
+
+#[tokio::test]
+async fn a_server_that_fails_to_say_how_much_it_can_take_is_left_alone_for_a_minute() {
+    let server = Server::playing(vec![good("a")]).await;
+    server.says_beside("/props", "");
+    let clock = ManualClock::at("2026-11-20T08:00:00Z".parse().unwrap());
+    let client = |provider: &str| {
+        let endpoint = Endpoint::new(&server.base_url(), None).unwrap();
+        let target = Target { endpoint, model: Some("m".into()), provider: provider.into(), kind: "configured" };
+        ChatClient::new(target, crate::limits(), Arc::new(clock.clone()), Arc::new(SeededRandom::new(7))).unwrap()
+    };
+    let (gateway, llama) = (client("custom"), client("llamacpp"));
+    let asked = || server.beside.lock().unwrap()["/props"].1;
+    for _ in 0..3 {
+        gateway.prepare().await;
+    }
+    assert_eq!(asked(), 1, "it may have no such answer");
+    for _ in 0..3 {
+        llama.prepare().await;
+    }
+    assert_eq!(asked(), 4, "it has one, once it has loaded its model");
+    server.says_beside("/props", json!({ "n_ctx": 6000 }));
+    clock.advance(TimeDelta::seconds(59));
+    gateway.prepare().await;
+    assert_eq!(asked(), 0);
+    clock.advance(TimeDelta::seconds(1));
+    for _ in 0..2 {
+        gateway.prepare().await;
+    }
+    assert_eq!((asked(), gateway.abilities().context_tokens), (1, 6000));
 }
 
 #[tokio::test]

@@ -39,7 +39,7 @@ pub struct Server {
     pub address: SocketAddr,
     pub asked: Arc<Mutex<Vec<String>>>,
     /// The answers at paths beside the OpenAI interface, with the number of times each was asked;
-    /// 404 for all others.
+    /// 503 for an empty one, and 404 for all others.
     pub beside: Beside,
     /// Gets a permit each time a client goes away during [`Do::Hang`].
     left: Arc<Semaphore>,
@@ -112,7 +112,11 @@ async fn play(mut stream: TcpStream, stage: Arc<Stage>) {
             *asked += 1;
             body.clone()
         });
-        let reply = known.map_or_else(|| response("404 Not Found", "", "{}"), |body| response("200 OK", "", body));
+        let reply = match known {
+            None => response("404 Not Found", "", "{}"),
+            Some(empty) if empty.is_empty() => response("503 Service Unavailable", "", "{}"),
+            Some(body) => response("200 OK", "", body),
+        };
         let _ = stream.write_all(&reply).await;
         return;
     }

@@ -2,7 +2,8 @@
 //! wait, and commits of other servers.
 
 use super::{Socket, SocketEnd};
-use crate::domain::ConversationId;
+use crate::domain::{ApprovalId, ConversationId};
+use crate::facts::{Event, EventRecord};
 use crate::store::Hint;
 use crate::wire::{ChangedList, ServerFrame};
 
@@ -21,13 +22,36 @@ impl Socket {
     /// changed since it was last told. A client sees those of the main conversation when it
     /// resumes.
     pub(super) async fn tell_waiting(&mut self, main: ConversationId) -> Result<(), SocketEnd> {
-        let waiting = self.theirs.waiting_approvals().await?.into_iter();
-        let elsewhere = waiting.filter(|(_, conversation)| *conversation != main && !self.positions.contains_key(conversation));
-        let approvals: Vec<_> = elsewhere.map(|(approval, _)| approval).collect();
-        if approvals == self.waiting {
+        let waiting = self.theirs.waiting_approvals().await?;
+        self.tell_those(waiting, main).await
+    }
+
+    /// The same after an event of this server. The event says all of it, so the database is not
+    /// asked: every socket of the user hears the event.
+    pub(super) async fn follow_question(&mut self, record: &EventRecord, main: ConversationId) -> Result<(), SocketEnd> {
+        let mut waiting = self.waiting.clone();
+        match &record.event {
+            Event::ApprovalRequested(asked) => waiting.push((asked.approval, record.conversation)),
+            Event::ApprovalDecided(decided) => waiting.retain(|(approval, _)| *approval != decided.approval),
+            _ => return Ok(()),
+        }
+        // The socket may have read the approval before it heard the event.
+        waiting.sort_unstable();
+        waiting.dedup();
+        self.tell_those(waiting, main).await
+    }
+
+    async fn tell_those(
+        &mut self,
+        mut waiting: Vec<(ApprovalId, ConversationId)>,
+        main: ConversationId,
+    ) -> Result<(), SocketEnd> {
+        waiting.retain(|(_, conversation)| *conversation != main && !self.positions.contains_key(conversation));
+        if waiting == self.waiting {
             return Ok(());
         }
-        self.waiting.clone_from(&approvals);
+        let approvals = waiting.iter().map(|(approval, _)| *approval).collect();
+        self.waiting = waiting;
         self.send(&ServerFrame::Waiting { approvals }).await
     }
 
