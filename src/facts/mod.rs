@@ -45,7 +45,7 @@ pub use relay::{DeliveryChanged, InstanceMade, InstanceMoved, RelayMessageKept, 
 pub use rows::{Change, Table};
 pub use said::failure;
 pub use steering::{SteeringShown, TurnSteered};
-pub use step::{AnswerBrokenOff, STOPPED, StepAnswered};
+pub use step::{AnswerBrokenOff, CONTROLLER, STOPPED, StepAnswered};
 pub use task::{TaskChanged, TasksFired, TasksHeld};
 pub use todo::{BegunAnew, ItemNamed, ReminderGiven, TaskBrokenDown, TimerChanged};
 pub use turn::{TurnEnded, TurnQueued, TurnResumed, TurnStarted};

@@ -16,7 +16,7 @@ use crate::wire::ServerFrame;
 pub const STOPPED: &str = "stopped_by_user";
 
 /// The controller's own name in place of a model's.
-const CONTROLLER: &str = "level3";
+pub const CONTROLLER: &str = "level3";
 
 /// The answers of models.
 pub(super) static STEPS: Table = Table::all("steps", "step_id::text");

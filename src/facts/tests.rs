@@ -85,6 +85,28 @@ fn every_event_changes_tables_that_replay_compares_and_is_about_what_it_says() {
     }
 }
 
+/// True if a model is shown another conversation than before this change.
+fn changes_history(change: &Change) -> bool {
+    match change.table.name {
+        "messages" | "tool_calls" | "steps" | "turns" => true,
+        "conversations" => change.row.as_ref().is_none_or(|row| row.contains_key("anew_after")),
+        _ => false,
+    }
+}
+
+#[test]
+fn of_the_events_about_no_turn_the_database_knows_those_that_change_the_history() {
+    let about_none = STORED.lines().map(|text| record(event(text))).filter(|record| record.event.about().turn.is_none());
+    let mut kinds: Vec<_> = about_none
+        .filter(|record| record.changes().iter().any(changes_history))
+        .map(|record| format!("'{}'", record.event.kind()))
+        .collect();
+    kinds.dedup();
+    // The newest text of the function `standing`.
+    let standing = include_str!("../../migrations/20261211000000_know_messages_past_other_events.sql");
+    assert!(standing.contains(&format!("e.kind IN ({})", kinds.join(", "))), "{kinds:?}");
+}
+
 #[test]
 fn the_first_turn_frame_acknowledges_the_message() {
     let queued =

@@ -37,6 +37,11 @@ impl KnownUsers {
         self.0.read().unwrap_or_else(PoisonError::into_inner).get(&conversation).map(at)
     }
 
+    /// The profile of a conversation, if it is known.
+    pub(super) fn profile_of(&self, conversation: ConversationId) -> Option<Box<str>> {
+        self.look(conversation, |known| known.profile.clone())
+    }
+
     /// Learns of a conversation that is no instance's.
     pub(super) fn learn(&self, conversation: ConversationId, user: UserId, profile: &str) {
         self.keep(conversation, KnownUser { user, instance: None, profile: profile.into() });

@@ -226,7 +226,7 @@ async fn a_title_is_what_a_person_said_and_never_what_the_heartbeat_tells_the_mo
     let said = json!({"type": "message", "conversation": conversation, "content": "Water the roses", "steer": true, "id": "s1"});
     client.send(said).await;
     client.until(|frame| frame["id"] == "s1").await;
-    let listed = get(&app, "/api/conversations").await["conversations"][0].clone();
+    let listed = get(&app, &format!("/api/conversations/{conversation}")).await;
     assert_eq!(listed["title"], "Water the roses");
     let found = get(&app, "/api/search?q=roses").await["found"].clone();
     assert_eq!((found.as_array().unwrap().len(), &found[0]["role"]), (1, &json!("user")));

@@ -120,6 +120,22 @@ async fn a_turn_without_tools() {
 }
 
 #[tokio::test]
+async fn words_said_into_a_turn_look_up_no_profile() {
+    let (app, mut client) = started().await;
+    app.script([Reply::Hang(String::new())]);
+    client.say("think").await;
+    app.script.asked(1).await;
+    app.sent();
+    client.send(json!({ "type": "message", "content": "in German", "id": "s1", "steer": true })).await;
+    client.until(|frame| frame["id"] == "s1").await;
+    let sent = app.sent();
+    let looks = |sent: &Sent| sent.text.starts_with("SELECT profile FROM conversations");
+    assert!(!sent.is_empty() && !sent.iter().any(looks), "{sent:?}");
+    client.stop().await;
+    client.until(|frame| frame["state"] == "aborted").await;
+}
+
+#[tokio::test]
 async fn a_call_of_a_capability() {
     let (app, mut client) = started().await;
     app.script([written("mine"), text("done")]);
@@ -220,6 +236,47 @@ async fn a_function_of_lea() {
     let cost = cost_in(&lea, &app, &mut client, |turn| vec![call("renameTask", rename(turn)), text("yes")]).await;
     cost.is_at_most(&ONE_TOOL);
     app.check_replay().await;
+}
+
+#[tokio::test]
+async fn seconds_in_which_nothing_is_due() {
+    let (app, mut client) = started().await;
+    let conversation = client.hello["conversation"].clone();
+    turn(&conversation, &app, &mut client, vec![text("yes")]).await;
+    // Signs of life, and looks for those of other servers, are not counted.
+    let cost = counted(&app, TURNS, async {
+        for _ in 0..TURNS {
+            for _ in 0..10 {
+                app.advance(1);
+                tokio::task::yield_now().await;
+            }
+            turn(&conversation, &app, &mut client, vec![text("yes")]).await;
+        }
+    });
+    let cost = cost.await;
+    // Connections that rested are asked whether they live.
+    cost.with("ten idle seconds before it", &Cost { server: 2, agent: 0, pings: cost.pings, commits: 2 });
+}
+
+#[tokio::test]
+async fn a_question_that_every_socket_of_a_person_hears_of() {
+    let (app, mut client) = started().await;
+    let mut watching = [app.connect().await, app.connect().await, app.connect().await];
+    let other = app.store().owners().create_conversation(app.now()).await.unwrap();
+    app.script([call("execute_sql", json!({ "query": "DROP FUNCTION IF EXISTS nothing()" })), text("Not done.")]);
+    client.send(json!({ "type": "message", "content": "drop it", "conversation": other })).await;
+    let asking = client.asked().await;
+    for socket in &mut watching {
+        socket.until(|frame| frame["type"] == "waiting" && frame["approvals"] == json!([asking["id"]])).await;
+    }
+    watching[0].deny(&asking).await;
+    for socket in &mut watching {
+        socket.until(|frame| frame["type"] == "waiting" && frame["approvals"] == json!([])).await;
+    }
+    client.turn().await;
+    let sent = app.sent();
+    let read = sent.iter().filter(|sent| sent.text.contains("state = 'pending' AND user_id = $1")).count();
+    assert_eq!(read, 4, "each socket reads what waits as it begins, and never again");
 }
 
 /// The main conversation of a profile.

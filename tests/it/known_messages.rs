@@ -42,6 +42,18 @@ fn sql(query: &str) -> Reply {
     call("execute_sql", json!({ "query": query }))
 }
 
+/// True if a step of the newest turn goes on from the messages that were known when it began.
+async fn goes_on(app: &TestApp) -> bool {
+    let goes_on = "SELECT (standing(jsonb_build_object(
+            'turn', t.turn_id, 'conversation', t.conversation_id, 'profile', 'builder', 'history', 51, 'due', now(), 'tasks', 0,
+            'today', current_date, 'now', now(), 'begins', FALSE, 'tries', 7,
+            'known', jsonb_build_object('through', t.turn_id - 1, 'sequence', (
+                SELECT max(e.sequence) FROM events e
+                WHERE e.conversation_id = t.conversation_id AND e.kind = 'turn_started')))) ->> 'goes_on')::boolean
+        FROM turns t WHERE t.turn_id = (SELECT max(turn_id) FROM turns)";
+    sqlx::query_scalar(goes_on).fetch_one(&mut app.behind().await).await.unwrap()
+}
+
 /// Says something; the answer is a word.
 async fn talk(app: &TestApp, client: &mut Client, said: &str) {
     app.script([text(&format!("An answer to {said}."))]);
@@ -129,4 +141,27 @@ async fn what_another_server_wrote_is_read_as_well() {
         reads_what_there_is(&app, &said).await;
         reads_what_there_is(&other, &said).await;
     }
+}
+
+#[tokio::test]
+async fn of_the_events_about_no_turn_only_those_that_change_the_history_have_it_read_again() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    talk(&app, &mut client, "hello").await;
+    app.script([call("manage_tasks", json!({"action": "create", "title": "Water the plants"})), text("Noted.")]);
+    client.ask("note it").await;
+    assert_eq!(app.count("SELECT count(*) FROM events WHERE kind = 'task_changed' AND NOT payload ? 'turn'").await, 1);
+    assert!(goes_on(&app).await, "the messages are as they were");
+    reads_what_there_is(&app, "a task was made").await;
+
+    let conversation = ConversationId(app.count("SELECT max(conversation_id) FROM turns").await);
+    app.store().owners().begin_anew(conversation, app.now()).await.unwrap();
+    assert!(!goes_on(&app).await, "it was begun anew");
+    talk(&app, &mut client, "hello again").await;
+    assert!(goes_on(&app).await, "that was before this turn");
+
+    let forgotten = "SELECT count(*) FROM append_events(
+        (SELECT max(conversation_id) FROM turns), ARRAY['{\"kind\": \"chat_forgotten\", \"messages\": []}'::jsonb], now())";
+    assert_eq!(app.count(forgotten).await, 1);
+    assert!(!goes_on(&app).await, "messages may be gone");
 }

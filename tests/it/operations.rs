@@ -1,7 +1,8 @@
 //! The ledger of a capability's operations, and its kept values: nothing happens twice.
 
+use chrono::TimeDelta;
 use level3::clock::SystemRandom;
-use level3::domain::{CallRequest, EffectClass, OperationKind, OperationState, ToolCallId};
+use level3::domain::{CallRequest, EffectClass, Failure, OperationKind, OperationState, ToolCallId};
 use level3::facts::Event;
 use level3::governor::Permit;
 use level3::store::{Earlier, KvOp, Lease, NewOperation, NewStep, Store, StoreError};
@@ -172,4 +173,26 @@ async fn values_have_limits_that_are_said() {
     let some: Value = serde_json::from_str(&held.kv(6, "mine", KvOp::List("k012".into())).await.unwrap().unwrap()).unwrap();
     assert_eq!(some.as_array().unwrap().len(), 100);
     held.end().await;
+}
+
+#[tokio::test]
+async fn a_cut_call_uses_up_an_approval_only_if_something_happened_after_it() {
+    for (given, used, word) in [(-1, 1, "ask"), (1, 0, "allow")] {
+        let held = Held::start().await;
+        held.app.rewrites("nobody was asked for the approval");
+        let (store, lease, now) = (&held.store, &held.lease, held.app.now());
+        let request = json!({"url": "https://a.example/"});
+        store.intend_operation(lease, &held.operation(1, OperationKind::Http, &request), now).await.unwrap();
+        let approved = sqlx::query(
+            "INSERT INTO approvals (turn_id, tool_call_id, conversation_id, proposal_sha256, shown, state, expires_at, created_at, decided_at)
+             SELECT turn_id, tool_call_id, $1, '', '{}', 'approved', $2, $2, $2 FROM tool_calls",
+        );
+        let approved = approved.bind(lease.conversation.0).bind(now + TimeDelta::seconds(given));
+        approved.execute(&mut held.app.behind().await).await.unwrap();
+        store.fail_turn(lease, Failure::Server, "It was given up.", now).await.unwrap();
+        assert_eq!(held.app.count("SELECT count(*) FROM approvals WHERE used_at IS NOT NULL").await, used);
+        let verdict = sqlx::query_scalar::<_, String>("SELECT verdict FROM audit_entries");
+        assert_eq!(verdict.fetch_one(&mut held.app.behind().await).await.unwrap(), word);
+        held.end().await;
+    }
 }

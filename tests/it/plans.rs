@@ -3,16 +3,18 @@
 
 use std::collections::BTreeMap;
 
+use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Executor, PgConnection, query_as, query_scalar};
 
-use crate::support::{TestApp, call, kinds, text};
+use crate::support::{TestApp, api, call, kinds, text};
 
 /// The tables that grow with every turn.
-const GROW: [&str; 15] = [
+const GROW: [&str; 17] = [
     "approvals",
     "audit_entries",
     "broken_answers",
+    "conversations",
     "events",
     "messages",
     "operations",
@@ -25,6 +27,7 @@ const GROW: [&str; 15] = [
     "tool_calls",
     "turns",
     "v1_requests",
+    "wake_ups",
 ];
 
 /// The statement that every step runs as the body of a function, with arguments for its variables.
@@ -108,14 +111,40 @@ async fn filled() -> TestApp {
     app
 }
 
-/// How often each of the tables was read from end to end, as soon as the server's connections have
-/// said so. They say it when they end.
-async fn scans(behind: &mut PgConnection) -> BTreeMap<String, i64> {
+/// Waits until the server's connections have said what they read. They say it when they end.
+async fn quiet(behind: &mut PgConnection) {
     let others = "SELECT count(*) FROM pg_stat_activity
                   WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()";
     while query_scalar::<_, i64>(others).fetch_one(&mut *behind).await.unwrap() > 0 {
         tokio::task::yield_now().await;
     }
+}
+
+/// How many rows of a table were read.
+async fn rows_read(behind: &mut PgConnection, table: &str) -> i64 {
+    quiet(behind).await;
+    let read = "SELECT (seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint FROM pg_stat_user_tables
+                WHERE schemaname = 'level3' AND relname = $1";
+    query_scalar(read).bind(table).fetch_one(behind).await.unwrap()
+}
+
+/// How many rows of a table a server reads for this, beyond those that it reads at its start. It
+/// is stopped before and after.
+pub async fn reads(app: &mut TestApp, table: &str, deed: impl AsyncFnOnce(&TestApp)) -> i64 {
+    let mut behind = app.behind().await;
+    let before = rows_read(&mut behind, table).await;
+    app.start_again().await;
+    app.stop().await;
+    let start = rows_read(&mut behind, table).await - before;
+    app.start_again().await;
+    deed(&*app).await;
+    app.stop().await;
+    rows_read(&mut behind, table).await - before - 2 * start
+}
+
+/// How often each of the tables was read from end to end.
+async fn scans(behind: &mut PgConnection) -> BTreeMap<String, i64> {
+    quiet(behind).await;
     let scans = "SELECT relname::text, seq_scan FROM pg_stat_user_tables WHERE schemaname = 'level3' AND relname = ANY($1)";
     query_as(scans).bind(GROW.map(str::to_owned).to_vec()).fetch_all(behind).await.unwrap().into_iter().collect()
 }
@@ -242,4 +271,45 @@ async fn a_step_of_a_long_conversation_reads_what_one_of_a_short_one_reads() {
             pages[1]
         );
     }
+}
+
+#[tokio::test]
+async fn a_stop_in_a_long_chat_does_not_look_through_it_for_the_beginning_of_a_call() {
+    let mut app = filled().await;
+    // Other conversations have beginnings, and the long one has none.
+    let elsewhere = "SET session_replication_role = replica;
+        UPDATE events SET kind = 'call_begun' WHERE kind = 'step_answered'
+            AND conversation_id <> (SELECT conversation_id FROM conversations WHERE is_main AND profile = 'builder');
+        SET session_replication_role = origin;
+        ANALYZE";
+    app.behind().await.execute(elsewhere).await.unwrap();
+    let read = reads(&mut app, "events", async |app: &TestApp| {
+        app.script([call("execute_sql", json!({"query": "DROP FUNCTION IF EXISTS notes()"}))]);
+        let mut client = app.connect().await;
+        client.say("tidy up").await;
+        client.asked().await;
+        client.stop().await;
+        client.turn().await;
+    });
+    let read = read.await;
+    assert!(read < 5_000, "{read} of the 20000 events were read");
+}
+
+#[tokio::test]
+async fn the_list_of_conversations_does_not_read_the_words_of_turns_that_began_by_themselves() {
+    let mut app = filled().await;
+    let tasks = "SET session_replication_role = replica;
+        UPDATE turns SET origin = 'task'
+            WHERE conversation_id = (SELECT conversation_id FROM conversations WHERE is_main AND profile = 'builder');
+        SET session_replication_role = origin;
+        ANALYZE";
+    app.behind().await.execute(tasks).await.unwrap();
+    let read = reads(&mut app, "messages", async |app: &TestApp| {
+        let (status, listed) = api::ask(app, Method::GET, "/api/conversations", None).await;
+        let listed = listed["conversations"].as_array().unwrap();
+        let titles = |main: bool| listed.iter().filter(move |one| one["main"] == main).map(|one| &one["title"]);
+        assert!(status == 200 && titles(true).any(Value::is_null) && titles(false).any(Value::is_string), "{listed:?}");
+    });
+    let read = read.await;
+    assert!(read < 2_000, "{read} of the 20000 messages were read");
 }

@@ -51,6 +51,46 @@ async fn nothing_of_a_session_reaches_the_next_call() {
 }
 
 #[tokio::test]
+async fn a_session_that_may_do_all_is_clean_for_the_next_call_down_to_its_plans() {
+    const LOOK: &str = "DO $$ BEGIN
+        ASSERT current_setting('transform_null_equals') = 'off', 'a setting is left';
+        ASSERT NOT EXISTS (SELECT FROM pg_listening_channels()), 'it listens';
+        ASSERT NOT EXISTS (SELECT FROM pg_cursors WHERE is_holdable), 'a cursor is left';
+        ASSERT NOT EXISTS (SELECT FROM pg_prepared_statements WHERE name = 'p'), 'a statement is left';
+        ASSERT same(NULL) IS NULL, 'a plan is left';
+        BEGIN
+            PERFORM lastval();
+            RAISE EXCEPTION 'the number of a sequence is left';
+        EXCEPTION WHEN object_not_in_prerequisite_state THEN NULL;
+        END;
+    END $$";
+    let app = lawless().await;
+    let results = run(
+        &app,
+        &[
+            "CREATE SEQUENCE numbers",
+            "CREATE FUNCTION same(a int) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RETURN a = NULL; END $$",
+            "LISTEN a",
+            "DECLARE c CURSOR WITH HOLD FOR SELECT 1",
+            // With this setting `= NULL` means `IS NULL` in a plan, as long as the plan lasts.
+            "DO $$ BEGIN
+                EXECUTE 'PREPARE p AS SELECT 1';
+                PERFORM nextval('numbers');
+                SET transform_null_equals = on;
+                ASSERT same(NULL);
+            END $$",
+            // More often than the login has connections.
+            LOOK,
+            LOOK,
+            LOOK,
+            LOOK,
+        ],
+    )
+    .await;
+    assert!(results.len() == 9 && results.iter().all(|(ok, _)| *ok), "{results:?}");
+}
+
+#[tokio::test]
 async fn defaults_that_the_agent_gives_its_login_do_not_count() {
     let app = lawless().await;
     let mut statements = Vec::new();

@@ -73,6 +73,15 @@ pub struct ScoreBreakdown {
     pub sum: i64,
 }
 
+impl ScoreBreakdown {
+    /// True if a score came about like another one. One from before keys were recorded may be of
+    /// the same config.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let same_config = self.key.as_ref().zip(other.key.as_ref()).is_none_or(|(key, other)| key == other);
+        same_config && (self.version, &self.points, self.sum) == (other.version, &other.points, other.sum)
+    }
+}
+
 /// The points that a rule of the config gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RulePoints {

@@ -75,7 +75,10 @@ impl AgentPool {
             .acquire_timeout(AGENT_WAIT)
             .idle_timeout(Duration::from_secs(60))
             // A call leaves nothing behind for the next: no settings, no prepared statements, no
-            // listeners, no locks.
+            // listeners, no locks. Nor plans, though it costs each call its own: a call can make
+            // those of our functions under settings of its choice, and they would outlive these.
+            // It is one statement that Postgres refuses in a transaction left open; then the
+            // connection is closed.
             .after_release(|connection, _| {
                 Box::pin(async move {
                     connection.execute("DISCARD ALL").await?;

@@ -6,12 +6,12 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use sqlx::{query, query_as, query_scalar};
 
-use super::cycle::{CUT_OFF, CycleCame};
+use super::cycle::{CUT_OFF, CycleCame, INPUT};
 use super::rows::{Of, rows};
 use crate::domain::campaign::page::PageTouch;
-use crate::domain::campaign::{ApprovalContext, CampaignInput, CampaignState, CampaignStatus};
+use crate::domain::campaign::{ApprovalContext, CampaignInput, CampaignState, CampaignStatus, ProposalKind};
 use crate::domain::{ConversationId, OperationState, Origin, ToolCallId, TurnId};
-use crate::facts::{CallBegun, ContextChanged, Event, PageTouched, ScriptRan, ToolCallEnded};
+use crate::facts::{CONTROLLER, CallBegun, ContextChanged, Event, PageTouched, ScriptRan, ToolCallEnded};
 use crate::governor::Permit;
 use crate::store::{Lease, NewOperation, Store, StoreError, Unit, value};
 
@@ -19,23 +19,31 @@ use crate::store::{Lease, NewOperation, Store, StoreError, Unit, value};
 const UNKNOWN: &str = "Nobody knows whether this happened: its cycle was cut off in the middle of it. It is not repeated by itself; the person \
      looks at the page.";
 
-/// $1 and $2: a conversation and a turn. The calls of it that failed after they had begun outside
-/// the database, if nothing more is recorded of them: the beginning, and the request of a touch
-/// whose end nobody knows.
+/// $1 and $2: a conversation and a turn; $3 to $5: the newest call that began outside the database,
+/// the number of that event, and if it tells of a run. The calls of the turn that failed after they
+/// had begun, if nothing more is recorded of them, and the request of a touch whose end nobody
+/// knows. The record of a deed stands behind its beginning.
 const LOST: &str = "
-SELECT k.tool_call_id, b.payload, o.request
+SELECT k.tool_call_id, o.request
 FROM tool_calls k
-LEFT JOIN LATERAL (
-    SELECT e.payload FROM events e
-    WHERE e.conversation_id = $1 AND e.kind = 'call_begun' AND e.payload -> 'call' = to_jsonb(k.tool_call_id)
-    ORDER BY e.sequence DESC LIMIT 1) b ON TRUE
 LEFT JOIN LATERAL (
     SELECT o.request FROM operations o WHERE o.tool_call_id = k.tool_call_id AND o.kind = 'browser' AND o.state = 'unknown'
     ORDER BY o.ordinal DESC LIMIT 1) o ON TRUE
-WHERE k.turn_id = $2 AND k.state = 'failed' AND (b.payload ? 'run' OR o.request IS NOT NULL)
+WHERE k.turn_id = $2 AND k.state = 'failed' AND ((k.tool_call_id = $3 AND $5) OR o.request IS NOT NULL)
   AND NOT EXISTS (SELECT FROM events e WHERE e.conversation_id = $1 AND e.kind IN ('page_touched', 'script_ran')
-                  AND e.payload -> 'call' = to_jsonb(k.tool_call_id))
+                  AND e.sequence > CASE WHEN k.tool_call_id = $3 THEN $4::bigint ELSE 0 END AND e.payload -> 'call' = to_jsonb(k.tool_call_id))
 ORDER BY k.tool_call_id";
+/// $1 and $2: a conversation and a turn; $3: the name that stands in place of a model's. The last
+/// step of a model, with the end of its last call.
+const LAST: &str = "
+SELECT e.payload
+FROM (SELECT step_id FROM steps WHERE turn_id = $2 AND model <> $3 ORDER BY number DESC LIMIT 1) s
+LEFT JOIN LATERAL (SELECT tool_call_id FROM tool_calls WHERE step_id = s.step_id ORDER BY position DESC LIMIT 1) k ON TRUE
+LEFT JOIN LATERAL (
+    SELECT e.payload FROM events e
+    WHERE e.conversation_id = $1 AND e.kind = 'tool_call_ended' AND e.payload -> 'call' = to_jsonb(k.tool_call_id)
+      AND k.tool_call_id IS NOT NULL
+    ORDER BY e.sequence DESC LIMIT 1) e ON TRUE";
 
 impl Store {
     /// Records that the deed of a proposal begins outside the database, before anything of it
@@ -85,6 +93,11 @@ impl Unit {
         self.hold(lease).await?;
         let (turn, call, context) = (lease.turn, permit.call(), permit.context());
         let (name, verdict) = (name.to_owned(), permit.verdict().to_owned());
+        // One that is run again after a crash began once, unless something else allows it now.
+        let newest = self.newest_begun(lease.conversation).await?;
+        if newest.is_some_and(|(_, begun)| (begun.call, begun.context) == (call, context) && begun.verdict == verdict) {
+            return Ok(());
+        }
         self.append(lease.conversation, CallBegun { turn, call, name, verdict, context, run }.into()).await
     }
 
@@ -96,12 +109,15 @@ impl Unit {
         conversation: ConversationId,
         turn: TurnId,
     ) -> Result<Option<i64>, StoreError> {
-        let lost = query_as::<_, (i64, Option<Value>, Option<Value>)>(LOST).bind(conversation.0).bind(turn.0);
+        let newest = self.newest_begun(conversation).await?;
+        let lost = query_as::<_, (i64, Option<Value>)>(LOST).bind(conversation.0).bind(turn.0);
+        let lost = lost.bind(newest.as_ref().map(|(_, begun)| begun.call.0)).bind(newest.as_ref().map(|(sequence, _)| *sequence));
+        let lost = lost.bind(newest.as_ref().is_some_and(|(_, begun)| begun.run.is_some()));
         let mut last = None;
-        for (call, begun, request) in lost.fetch_all(&mut *self.tx).await? {
-            let begun = begun.map(value::<CallBegun>).transpose()?;
-            let (context, run) = begun.map(|begun| (begun.context, begun.run)).unwrap_or_default();
+        for (call, request) in lost.fetch_all(&mut *self.tx).await? {
             let call = ToolCallId(call);
+            let begun = newest.as_ref().map(|(_, begun)| begun).filter(|begun| begun.call == call);
+            let (context, run) = begun.map(|begun| (begun.context, begun.run.clone())).unwrap_or_default();
             let deed = match request {
                 Some(request) => Some(Event::from(PageTouched { turn, call, touch: PageTouch::lost(&request, UNKNOWN) })),
                 None => run.map(Event::from),
@@ -135,7 +151,7 @@ impl Unit {
     }
 
     /// Ends a cycle whose turn this transaction has ended before the cycle was over, for this
-    /// reason: it brought nothing, so the next one waits.
+    /// reason. If it brought nothing, the next one waits.
     pub(in crate::store) async fn settle_cut_cycle(&mut self, lease: &Lease, why: &str) -> Result<(), StoreError> {
         if lease.origin != Origin::Cycle {
             return Ok(());
@@ -145,28 +161,37 @@ impl Unit {
         let state = CampaignState::of(rows).ok().filter(|state| state.campaign.status == CampaignStatus::Active);
         let Some(mut state) = state else { return Ok(()) };
         self.settle_tasks(&mut state).await?;
-        let (came, presence) = (self.came_of_cut(lease.turn, why), self.signals.presences().of(state.campaign.id, self.now));
+        let came = self.came_of_cut(lease, why).await?;
+        let presence = self.signals.presences().of(state.campaign.id, self.now);
         let ending = self.write_cycle_end(lease, state, None, &came, presence).await?;
         if ending.pauses {
             let why = format!("{CUT_OFF}. {}", came.words);
             self.move_campaign(&ending.state, CampaignInput::Pause, Some(&why)).await?;
+        } else if ending.goes_on() {
+            self.queue_turn(lease.conversation, Origin::Cycle, None, INPUT).await?;
         }
         Ok(())
     }
 
-    /// The result of a cut cycle: a call of it was cut, or else no model has answered.
-    fn came_of_cut(&self, turn: TurnId, why: &str) -> CycleCame {
-        let cut = self.records.iter().rev().find_map(|record| match &record.event {
-            Event::ToolCallEnded(ended) if ended.turn == turn => Some(ended),
-            _ => None,
-        });
-        match cut {
-            Some(ToolCallEnded { name, outcome, .. }) => CycleCame {
-                proposal: Some(name.clone()),
-                words: format!("{name} was not done: {} {why}", outcome.result),
-                ..CycleCame::default()
-            },
-            None => CycleCame { words: why.to_owned(), silent: true, ..CycleCame::default() },
-        }
+    /// The result of a cut cycle: that of the last call that its model proposed. A call that was
+    /// refused has been judged, and is no proposal. If the turn has no step of a model, none has
+    /// answered.
+    async fn came_of_cut(&mut self, lease: &Lease, why: &str) -> Result<CycleCame, StoreError> {
+        let last = query_scalar::<_, Option<Value>>(LAST).bind(lease.conversation.0).bind(lease.turn.0).bind(CONTROLLER);
+        let Some(last) = last.fetch_optional(&mut *self.tx).await? else {
+            return Ok(CycleCame { words: why.to_owned(), silent: true, ..CycleCame::default() });
+        };
+        let ended = last.map(value::<ToolCallEnded>).transpose()?;
+        let Some(ToolCallEnded { name, outcome, .. }) = ended.filter(|ended| ended.outcome.refusal.is_none()) else {
+            return Ok(CycleCame { words: why.to_owned(), ..CycleCame::default() });
+        };
+        let how = match (outcome.ok, outcome.account.cut) {
+            (true, _) => "done",
+            (false, true) => "cut off",
+            (false, false) => "not done",
+        };
+        let fruitful = outcome.ok && name != ProposalKind::NoOp.as_str();
+        let words = format!("{name} was {how}: {} {why}", outcome.result);
+        Ok(CycleCame { proposal: Some(name), words, fruitful, ..CycleCame::default() })
     }
 }

@@ -220,8 +220,8 @@ impl Unit {
         let now = self.now;
         let scored = leads.into_iter().filter_map(|lead| {
             let (score, breakdown) = config.score(named, &lead);
-            let changed = lead.weight_score != score || lead.scored.as_ref() != Some(&breakdown);
-            changed.then_some(Lead { weight_score: score, scored: Some(breakdown), updated_at: now, ..lead })
+            let same = lead.weight_score == score && lead.scored.as_ref().is_some_and(|scored| scored.is_like(&breakdown));
+            (!same).then_some(Lead { weight_score: score, scored: Some(breakdown), updated_at: now, ..lead })
         });
         let scored: Vec<_> = scored.collect();
         let what = format!("scored by version {} of the config {}", named.version, named.key);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sqlx::types::Json;
 use sqlx::{query, query_as, query_scalar};
 
-use super::standing::StandingRow;
+use super::standing::{Enquiry, StandingRow};
 use crate::domain::{ConversationId, Image, Machine, MessageId, Origin, TurnId, TurnInput, TurnState};
 use crate::facts::{Event, EventRecord, TurnQueued, TurnStarted};
 use crate::failpoint::{self, Point};
@@ -110,6 +110,16 @@ impl Store {
         self.accept_if(conversation, message, true, now).await
     }
 
+    /// The questions for where the turn of a message stands, by profile: only that of the
+    /// conversation's own, which never changes, if it is known here.
+    fn questions(&self, conversation: ConversationId, place: &Place) -> BTreeMap<&'static str, Enquiry> {
+        let mut reading = place.reading();
+        if let Some(profile) = self.users_of.profile_of(conversation) {
+            reading.retain(|name, _| **name == *profile);
+        }
+        reading.into_iter().map(|(profile, wanted)| (profile, self.asked(conversation, wanted))).collect()
+    }
+
     /// One statement: message, images, turn, event; and the turn is taken up if the runner has a
     /// place for it. With `unless_asked`, a waiting question goes first: then `None`.
     async fn accept_if(
@@ -125,9 +135,7 @@ impl Store {
         let sha256: Vec<_> = images.iter().map(|image| image.sha256.clone()).collect();
         let types: Vec<_> = images.iter().map(|image| image.media_type.as_str().to_owned()).collect();
         let place = self.places.reserve();
-        let reading = place.as_ref().map(Place::reading).unwrap_or_default();
-        let asked: BTreeMap<_, _> =
-            reading.into_iter().map(|(profile, wanted)| (profile, self.asked(conversation, wanted))).collect();
+        let asked = place.as_ref().map(|place| self.questions(conversation, place)).unwrap_or_default();
         let statement = query!(
             r#"SELECT came AS "came!", turn, sequence, event, profile, stands AS "stands: Json<StandingRow>"
                FROM accept_message($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"#,

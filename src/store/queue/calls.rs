@@ -4,16 +4,16 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use sqlx::types::Json;
-use sqlx::{PgExecutor, query, query_as, query_scalar};
+use sqlx::{PgExecutor, query, query_as};
 
 use super::standing::{Enquiry, Standing, StandingRow, Wanted};
-use crate::domain::{ApprovalId, CallAccount, ConversationId, Outcome, RefusalCode, ToolCallId, Used};
+use crate::domain::{ApprovalId, CallAccount, ConversationId, Outcome, RefusalCode, Used};
 use crate::facts::{CallBegun, EventRecord, ToolCallEnded};
 use crate::failpoint::{self, Point};
 use crate::governor::Permit;
 use crate::store::things::todo_changes::{TodoChanges, WrittenChanges};
 use crate::store::transition::{Done, EventRow};
-use crate::store::{CallEnd, CatalogueVersion, Lease, Store, StoreError, Unit, clean};
+use crate::store::{CallEnd, CatalogueVersion, Lease, Store, StoreError, Unit, clean, value};
 use crate::telemetry::Scrubber;
 
 const NOT_RECORDABLE: &str = "What came of this call cannot be recorded, so it counts as failed. Elsewhere it may have done something: look \
@@ -181,20 +181,15 @@ impl Ending {
 
 impl Store {
     /// Records that a permitted call of the operator begins, before anything of it happens. A call
-    /// that is run again after a crash began once: its turn makes one call after the other, so the
-    /// newest beginning is that of this call, or this call has none yet.
+    /// that is run again after a crash began once.
     ///
     /// # Errors
     /// [`StoreError::LostLease`], or if the database does not answer.
     pub async fn begin_call(&self, lease: &Lease, permit: &Permit, name: &str, now: DateTime<Utc>) -> Result<(), StoreError> {
         let mut unit = self.begin(now).await?;
         unit.hold(lease).await?;
-        let newest = query_scalar::<_, i64>(
-            "SELECT (payload ->> 'call')::bigint FROM events WHERE conversation_id = $1 AND kind = 'call_begun'
-             ORDER BY sequence DESC LIMIT 1",
-        );
-        let newest = newest.bind(lease.conversation.0).fetch_optional(&mut *unit.tx).await?;
-        if newest.map(ToolCallId) == Some(permit.call()) {
+        let newest = unit.newest_begun(lease.conversation).await?;
+        if newest.is_some_and(|(_, begun)| begun.call == permit.call()) {
             return Ok(());
         }
         let (name, verdict) = (name.to_owned(), permit.verdict().to_owned());
@@ -290,6 +285,20 @@ impl Store {
 }
 
 impl Unit {
+    /// The newest beginning in a conversation that is an event of its own, and its number. A turn
+    /// makes one call after the other, so this is the beginning of its open call, or that has none.
+    pub(in crate::store) async fn newest_begun(
+        &mut self,
+        conversation: ConversationId,
+    ) -> Result<Option<(i64, CallBegun)>, StoreError> {
+        let newest = query_as::<_, (i64, Value)>(
+            "SELECT sequence, payload FROM events WHERE conversation_id = $1 AND kind = 'call_begun'
+             ORDER BY sequence DESC LIMIT 1",
+        );
+        let newest = newest.bind(conversation.0).fetch_optional(&mut *self.tx).await?;
+        newest.map(|(sequence, begun)| Ok((sequence, value(begun)?))).transpose()
+    }
+
     /// Records the end of a tool call: outcome, message, audit entry, event, and the picture that
     /// it took.
     ///

@@ -114,17 +114,19 @@ impl Unit {
         name: &str,
         operates: bool,
     ) -> Result<Option<BegunCall>, StoreError> {
-        const TOLD: &str = "SELECT payload ->> 'verdict' FROM events
-             WHERE conversation_id = $1 AND kind = 'call_begun' AND payload -> 'call' = to_jsonb($2::bigint)
-             ORDER BY sequence DESC LIMIT 1";
+        // If no event says that a person allowed it, an approval did only if something happened
+        // after it.
         const USED: &str = "UPDATE approvals SET used_at = $3 WHERE approval_id = (
-                 SELECT max(approval_id) FROM approvals WHERE tool_call_id = $1 AND state = ANY($2) AND used_at IS NULL)
+                 SELECT max(approval_id) FROM approvals WHERE tool_call_id = $1 AND state = ANY($2) AND used_at IS NULL
+                   AND ($4 OR decided_at <= (SELECT max(o.created_at) FROM operations o WHERE o.tool_call_id = $1)))
              RETURNING approval_id, proposal_sha256";
-        let told = query_scalar::<_, String>(TOLD).bind(conversation.0).bind(call).fetch_optional(&mut *self.tx).await?;
+        let newest = self.newest_begun(conversation).await?;
+        let told = newest.filter(|(_, begun)| begun.call == ToolCallId(call)).map(|(_, begun)| begun.verdict);
         if told.is_none() && !operates {
             return Ok(None);
         }
         let used = query_as::<_, (i64, Vec<u8>)>(USED).bind(call).bind(ApprovalState::before(ApprovalInput::Use)).bind(self.now);
+        let used = used.bind(told.is_some());
         let approval = match told.as_deref() {
             Some("allow") => None,
             _ => used.fetch_optional(&mut *self.tx).await?,

@@ -146,7 +146,8 @@ impl Storing {
     async fn record(self, database: impl PgExecutor<'_>) -> Result<Stored, StoreError> {
         let Self { conversation, turn, fence, from, written: Written { answered, calls, rate }, ended, actions, now } = self;
         let rows = query!(
-            r#"SELECT sequence AS "sequence!", event AS "event!", waits AS "waits!", catalogue_version() AS "catalogue!"
+            r#"SELECT sequence AS "sequence!", event AS "event!", waits AS "waits!",
+                   (SELECT catalogue_version()) AS "catalogue!"
                FROM store_step($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"#,
             turn.0,
             fence,

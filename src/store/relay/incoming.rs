@@ -27,7 +27,7 @@ pub struct NewIncoming<'a> {
     /// Its words.
     pub text: &'a str,
     /// Keeps the file that came with it. Nobody awaits this for a message that is not taken, so
-    /// that a stranger leaves nothing behind.
+    /// that a stranger leaves nothing behind. It may take long, so nothing is locked meanwhile.
     pub media: Option<BoxFuture<'a, Result<MediaNote, StoreError>>>,
 }
 
@@ -52,7 +52,14 @@ impl Store {
     /// If the database does not answer; then nothing was taken, and the peer brings it again.
     pub async fn take_from_contact(&self, new: NewIncoming<'_>, now: DateTime<Utc>) -> Result<Came, StoreError> {
         self.has_room()?;
-        let NewIncoming { channel, from, peer_id, text, media } = new;
+        let NewIncoming { channel, from, peer_id, text, mut media } = new;
+        let mut kept_file = None;
+        if media.is_some()
+            && self.would_take(channel, from, peer_id).await?
+            && let Some(keeping) = media.take()
+        {
+            kept_file = Some(keeping.await?);
+        }
         let mut unit = self.begin(now).await?;
         let there = query!("SELECT FROM relay_contacts WHERE channel = $1 AND address = $2 FOR UPDATE", channel, from.as_str());
         if there.fetch_optional(&mut *unit.tx).await?.is_none() {
@@ -83,11 +90,11 @@ impl Store {
             return Ok(Came::Stranger);
         };
         let mut instance = Instance::try_from(open)?;
-        // A death before the commit loses no file: the peer brings the message again.
-        let media = match media {
-            Some(keeping) => Some(keeping.await?),
-            None => None,
-        };
+        // The instance was opened after the look above. A death before the commit loses no file:
+        // the peer brings the message again.
+        if let Some(keeping) = media {
+            kept_file = Some(keeping.await?);
+        }
         let text = unit.clean(text).into_owned();
         let (kept, cut) = match text.len() {
             length if length > MOST_TEXT_IN => (&text[..text.floor_char_boundary(MOST_TEXT_IN)], true),
@@ -103,7 +110,7 @@ impl Store {
             from.as_str(),
             kept,
             peer_id,
-            media.map(|media| json!(media)),
+            kept_file.map(|file| json!(file)),
             cut,
             now
         );
@@ -118,6 +125,17 @@ impl Store {
         unit.commit().await?;
         failpoint::hit(Point::AfterAccept).map_err(sqlx::Error::Io)?;
         Ok(Came::Kept(instance.id))
+    }
+
+    /// True if a message of a contact would be taken and is not there yet, by a look that locks
+    /// nothing.
+    async fn would_take(&self, channel: &str, from: &ContactAddress, peer_id: &str) -> Result<bool, StoreError> {
+        let would = query_scalar::<_, bool>(
+            "SELECT EXISTS (SELECT FROM relay_instances WHERE channel = $1 AND contact = $2 AND ended_at IS NULL AND state <> 'QUEUED'
+                 AND paused_from IS DISTINCT FROM 'QUEUED')
+               AND NOT EXISTS (SELECT FROM relay_messages WHERE channel = $1 AND contact = $2 AND peer_id = $3 AND said_by = 'contact')",
+        );
+        Ok(would.bind(channel).bind(from.as_str()).bind(peer_id).fetch_one(&self.pool).await?)
     }
 
     /// Counts a stranger's message, and forgets those of long ago. No word of theirs is kept.

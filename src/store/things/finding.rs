@@ -142,9 +142,16 @@ impl Theirs {
         let rows = query_as!(
             Row,
             r#"SELECT c.conversation_id, profile, is_main, title, archived_at IS NOT NULL AS "archived!",
-                   (SELECT left(m.content, 1000) FROM messages m WHERE m.conversation_id = c.conversation_id AND role = 'user'
-                      AND (steered OR (SELECT origin IN ('message', 'command') FROM turns t WHERE t.turn_id = m.turn_id))
-                      AND m.turn_id > coalesce(c.anew_after, 0) ORDER BY message_id LIMIT 1) AS first,
+                   CASE WHEN title IS NULL THEN (SELECT left(content, 1000) FROM (
+                      (SELECT m.message_id, m.content
+                       FROM turns t CROSS JOIN LATERAL (SELECT message_id, content FROM messages
+                           WHERE turn_id = t.turn_id AND role = 'user' ORDER BY message_id LIMIT 1) m
+                       WHERE t.conversation_id = c.conversation_id AND t.origin IN ('message', 'command')
+                         AND t.turn_id > coalesce(c.anew_after, 0) ORDER BY t.turn_id LIMIT 1)
+                      UNION ALL
+                      (SELECT message_id, content FROM messages s
+                       WHERE s.conversation_id = c.conversation_id AND s.steered AND s.turn_id > coalesce(c.anew_after, 0)
+                       ORDER BY message_id LIMIT 1)) f ORDER BY message_id LIMIT 1) END AS first,
                    active_at AS "active_at!", pinned AS "pinned!",
                    branch_of, branch_sequence,
                    EXISTS (SELECT FROM turns t WHERE t.conversation_id = c.conversation_id AND t.ended_at IS NULL) AS "running!",
@@ -181,9 +188,16 @@ impl Theirs {
         let Some(words) = words_of(asked) else { return Ok(Vec::new()) };
         let messages = query!(
             r#"SELECT m.conversation_id, turn_id, role, m.created_at, title,
-                   (SELECT left(f.content, 1000) FROM messages f WHERE f.conversation_id = m.conversation_id AND f.role = 'user'
-                      AND (f.steered OR (SELECT origin IN ('message', 'command') FROM turns t WHERE t.turn_id = f.turn_id))
-                      AND f.turn_id > coalesce(c.anew_after, 0) ORDER BY f.message_id LIMIT 1) AS first,
+                   CASE WHEN title IS NULL THEN (SELECT left(content, 1000) FROM (
+                      (SELECT m.message_id, m.content
+                       FROM turns t CROSS JOIN LATERAL (SELECT message_id, content FROM messages
+                           WHERE turn_id = t.turn_id AND role = 'user' ORDER BY message_id LIMIT 1) m
+                       WHERE t.conversation_id = c.conversation_id AND t.origin IN ('message', 'command')
+                         AND t.turn_id > coalesce(c.anew_after, 0) ORDER BY t.turn_id LIMIT 1)
+                      UNION ALL
+                      (SELECT message_id, content FROM messages s
+                       WHERE s.conversation_id = c.conversation_id AND s.steered AND s.turn_id > coalesce(c.anew_after, 0)
+                       ORDER BY message_id LIMIT 1)) f ORDER BY message_id LIMIT 1) END AS first,
                    left(content, 100000) AS "content!"
                FROM (SELECT * FROM messages
                      WHERE to_tsvector('simple', left(content, 100000)) @@ to_tsquery('simple', $1) AND role IN ('user', 'assistant')

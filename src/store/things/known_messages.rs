@@ -1,6 +1,7 @@
 //! The messages that this server has read last of a conversation, so that the next step of one of
 //! its turns reads only what came after them. The database says whether they are still as they
-//! were: whatever changes the messages of a turn writes an event that names the turn.
+//! were: whatever changes the messages of a turn writes an event that names the turn, or that the
+//! function `standing` knows as one about all of them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

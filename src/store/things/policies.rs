@@ -119,6 +119,9 @@ impl Store {
     /// # Errors
     /// [`StoreError::NoConversation`], or if the database does not answer.
     pub(in crate::store) async fn profile_of_any(&self, conversation: ConversationId) -> Result<String, StoreError> {
+        if let Some(known) = self.users_of.profile_of(conversation) {
+            return Ok(known.into_string());
+        }
         query_scalar!("SELECT profile FROM conversations WHERE conversation_id = $1", conversation.0)
             .fetch_optional(&self.pool)
             .await?

@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 
 use super::scripts::wants;
 use super::{Desk, two_tasks};
+use crate::operations::Held;
 use crate::support::{Reply, call, text};
 
 /// How many calls have begun outside the database.
-const BEGUN: &str = "SELECT count(*) FROM events WHERE kind = 'call_begun'";
+pub(super) const BEGUN: &str = "SELECT count(*) FROM events WHERE kind = 'call_begun'";
 
 impl Desk {
     /// Gives each cycle so many seconds.
@@ -35,6 +36,15 @@ impl Desk {
         self.get("/1").await["campaign"].clone()
     }
 
+    /// The cycle under way, as its worker holds it.
+    pub(super) async fn held(&self) -> Lease {
+        let held = "SELECT turn_id, conversation_id, fence FROM turns WHERE origin = 'cycle'";
+        let held = sqlx::query_as::<_, (i64, i64, i64)>(held).fetch_one(&mut self.app.behind().await).await.unwrap();
+        let (turn, conversation) = (TurnId(held.0), ConversationId(held.1));
+        let (profile, origin) = ("campaign".to_owned(), Origin::Cycle);
+        Lease { turn, conversation, profile, fence: held.2, origin, takes: 5 }
+    }
+
     /// The lines of a kind in the audit.
     pub(super) async fn audit(&self, kind: &str) -> Vec<Value> {
         let lines = self.get(&format!("/1/log?log=audit&kind={kind}")).await;
@@ -42,7 +52,7 @@ impl Desk {
     }
 }
 
-fn runs() -> Reply {
+pub(super) fn runs() -> Reply {
     let arguments = json!({"script": "sum", "input": {"a": 1}, "files": ["people"]});
     call("execute_tool", json!({"task": 1, "tool": "run_script", "arguments": arguments}))
 }
@@ -102,11 +112,7 @@ async fn campaign_cycle_that_the_server_gives_up_waits_with_the_reason() {
     desk.app.script([Reply::Hang(String::new())]);
     desk.present().await;
     desk.app.script.asked(2).await;
-    let held = "SELECT turn_id, conversation_id, fence FROM turns WHERE origin = 'cycle'";
-    let held = sqlx::query_as::<_, (i64, i64, i64)>(held).fetch_one(&mut desk.app.behind().await).await.unwrap();
-    let (turn, conversation) = (TurnId(held.0), ConversationId(held.1));
-    let (profile, origin) = ("campaign".to_owned(), Origin::Cycle);
-    let lease = Lease { turn, conversation, profile, fence: held.2, origin, takes: 5 };
+    let lease = desk.held().await;
     desk.app.store().fail_turn(&lease, Failure::Server, "It was given up.", desk.app.now()).await.unwrap();
     desk.app.run_until_idle().await;
     let campaign = desk.campaign().await;
@@ -114,6 +120,33 @@ async fn campaign_cycle_that_the_server_gives_up_waits_with_the_reason() {
     let waits = campaign["waits_for"].as_str().unwrap();
     assert!(waits.starts_with("It was given up. 1 cycles in a row brought nothing"), "{waits}");
     desk.check().await;
+}
+
+#[tokio::test]
+async fn campaign_cycle_whose_time_is_over_after_a_bad_answer_is_none_without_an_answer() {
+    let desk = Desk::start(two_tasks()).await;
+    desk.gives_each_cycle(3).await;
+    desk.app.script([text("junk"), Reply::Hang(String::new())]);
+    desk.present().await;
+    desk.app.script.asked(3).await;
+    desk.app.advance(3);
+    desk.app.run_until_idle().await;
+    let campaign = desk.campaign().await;
+    assert_eq!((&campaign["idle_cycles"], &campaign["no_answer"]), (&json!(1), &Value::Null), "the model has answered");
+    assert!(campaign["waits_for"].as_str().unwrap().contains("1 cycles in a row brought nothing"), "{campaign}");
+    assert!(desk.came().await.contains("the limit is 3"), "{}", desk.came().await);
+    assert_eq!(desk.audit("no%20answer").await.len(), 0);
+    desk.check().await;
+}
+
+#[tokio::test]
+async fn campaign_deed_that_is_run_again_after_a_crash_began_once() {
+    let held = Held::start().await;
+    for _ in 0..2 {
+        held.store.begin_deed(&held.lease, &held.permit, "mine", None, held.app.now()).await.unwrap();
+    }
+    assert_eq!(held.app.count(BEGUN).await, 1);
+    held.end().await;
 }
 
 #[tokio::test]
@@ -153,7 +186,7 @@ async fn campaign_script_that_is_cut_stands_in_the_audit_and_counts_its_context_
     assert_eq!((&context["uses_left"], &context["void"]), (&json!(2), &json!(false)), "{context}");
     assert!(campaign["waits_for"].as_str().unwrap().contains("1 cycles in a row brought nothing"), "{campaign}");
     let fault = campaign["fault"].as_str().unwrap();
-    assert!(fault.starts_with("execute_tool was not done: Not finished: the time of the turn was over"), "{fault}");
+    assert!(fault.starts_with("execute_tool was cut off: Not finished: the time of the turn was over"), "{fault}");
     assert_eq!(shown["tasks"][0]["status"], "pending", "{shown}");
     // A person pauses the next run in its middle.
     desk.app.script([runs()]);

@@ -18,6 +18,7 @@ mod hostile;
 mod logged;
 mod one_cycle;
 mod overtaken;
+mod plans;
 mod python;
 mod ranking;
 mod reasons;

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
+use level3::domain::Failure;
 use reqwest::Method;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Executor, PgConnection};
@@ -141,4 +142,27 @@ async fn campaign_that_is_paused_behind_an_effect_keeps_it_once_and_ends_no_cycl
     desk.app.script([keeps(2, "two")]);
     assert_eq!(desk.ask(Method::POST, "/1/resume", None).await.0, 200);
     completed(&desk, 1).await;
+}
+
+#[tokio::test]
+async fn campaign_whose_turn_is_given_up_behind_an_effect_goes_on_with_what_it_brought() {
+    let desk = allowed([("heuristic", "one"), ("heuristic", "two")]).await;
+    let (gate, mut held) = held(&desk).await;
+    gate.notify_one();
+    desk.app.until(WAITING, 1).await;
+    let lease = desk.held().await;
+    desk.app.script([keeps(2, "two")]);
+    // The end of the turn stands behind the effect, and before the end of its cycle.
+    let effect = async {
+        desk.app.until(WAITING, 2).await;
+        held.execute("COMMIT").await.unwrap();
+    };
+    let given_up = desk.app.store().fail_turn(&lease, Failure::Server, "It was given up.", desk.app.now());
+    let (given_up, ()) = tokio::join!(given_up, effect);
+    given_up.unwrap();
+    completed(&desk, 0).await;
+    let silent = "SELECT count(*) FROM events WHERE kind = 'cycle_ended' AND payload #>> '{campaign,no_answer}' IS NOT NULL";
+    assert_eq!(desk.app.count(silent).await, 0, "a model has answered");
+    assert_eq!(desk.app.count("SELECT count(*) FROM turns WHERE state = 'failed'").await, 1);
+    assert_eq!(desk.app.count("SELECT count(*) FROM events WHERE kind = 'cycle_ended'").await, 2);
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use sqlx::Executor;
 
 use super::Desk;
 use crate::support::{Reply, call};
@@ -122,4 +123,15 @@ async fn campaign_scoring_config_that_is_denied_is_not_kept_although_leads_are_o
     let shown = desk.get("/1").await;
     assert_eq!(shown["contexts"][0]["uses_left"], 5, "{shown}");
     desk.check().await;
+}
+
+#[tokio::test]
+async fn campaign_scores_from_before_keys_were_recorded_are_not_written_anew() {
+    let desk = Desk::start(wants(9)).await;
+    desk.import("full_name,profile_url,title\nAda,https://x.example/a,CTO\nBob,https://x.example/b,Cook\n").await;
+    desk.keep("lead_scoring_config", "scores", TITLES).await;
+    desk.app.rewrites("the rows are made as they were before");
+    desk.app.behind().await.execute("UPDATE leads SET scored = scored - 'key'").await.unwrap();
+    desk.import("full_name,profile_url,title\nEve,https://x.example/e,CTO\n").await;
+    assert_eq!(desk.app.count("SELECT count(*) FROM leads WHERE scored -> 'key' IS NOT NULL").await, 1, "the new one");
 }

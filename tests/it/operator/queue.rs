@@ -75,10 +75,10 @@ async fn an_order_that_is_to_steer_queues_behind_the_question_and_runs_after_a_n
     let taken = page.until(|frame| frame["id"] == "P2").await.pop().unwrap();
     assert_eq!((&taken["state"], taken.get("message")), (&json!("queued"), None), "{taken}");
     assert_eq!(desk.states().await, ["AWAITING_CONFIRMATION", "QUEUED"]);
-    desk.app.script([text("Done.")]);
+    desk.app.script([text("It is noon.")]);
     page.deny(&question).await;
     desk.until(&["ABORTED", "COMPLETED"]).await;
-    assert_eq!(desk.tasks().await[1]["answer"], noted("Done.", "none yet"));
+    assert_eq!(desk.tasks().await[1]["answer"], noted("It is noon.", "none yet"));
 }
 
 #[tokio::test]
@@ -89,10 +89,10 @@ async fn words_that_stand_in_a_task_when_a_no_aborts_it_become_the_next_task() {
     let conversation = ConversationId(question["conversation"].as_i64().unwrap());
     desk.app.store().owners().accept(conversation, said, desk.app.now()).await.unwrap();
     assert_eq!(desk.states().await, ["AWAITING_CONFIRMATION"]);
-    desk.app.script([text("Done.")]);
+    desk.app.script([text("It is noon.")]);
     page.deny(&question).await;
     desk.until(&["ABORTED", "COMPLETED"]).await;
-    assert_eq!(desk.tasks().await[1]["answer"], noted("Done.", "none yet"));
+    assert_eq!(desk.tasks().await[1]["answer"], noted("It is noon.", "none yet"));
 }
 
 /// The points at which the process dies, one for each run.

@@ -4,11 +4,14 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use futures::FutureExt;
+use level3::domain::relay::{ContactAddress, MediaNote};
 use level3::model::{Entry, Request};
+use level3::store::{Came, NewIncoming, StoreError};
 use serde_json::Value;
 
 use super::program::{desk, goes, ordered};
-use super::{Desk, writes};
+use super::{ANNA, Desk, writes};
 use crate::support::text;
 
 /// The deed of the program when it is to send: it says that it did, and brings a message with this
@@ -98,4 +101,22 @@ async fn the_file_of_a_stranger_is_not_kept() {
     let kept: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
     assert_eq!(kept, [message["media"]["sha256"].as_str().unwrap()], "the contact's alone");
     assert!(!desk.app.data().join("channels/whatsapp/media/2").exists(), "its channel has no use for it any more");
+}
+
+#[tokio::test]
+async fn nothing_is_locked_while_the_file_of_a_contact_is_kept() {
+    let desk = Desk::start().await;
+    desk.begun(ANNA).await;
+    let mut behind = desk.app.behind().await;
+    let keeping = async {
+        let look = sqlx::query("SELECT FROM relay_contacts FOR UPDATE NOWAIT");
+        look.execute(&mut behind).await.expect("the contact is free");
+        Ok::<_, StoreError>(MediaNote { sha256: None, kind: "application/octet-stream".into(), bytes: 9, omitted: true })
+    };
+    let (from, media) = (ContactAddress::read(ANNA).unwrap(), Some(keeping.boxed()));
+    desk.app.script([writes("Thank you"), text("")]);
+    let new = NewIncoming { channel: "loopback", from: &from, peer_id: "m1", text: "look", media };
+    let came = desk.app.store().take_from_contact(new, desk.app.now()).await.unwrap();
+    assert!(matches!(came, Came::Kept(_)), "{came:?}");
+    desk.app.run_until_idle().await;
 }
