@@ -139,6 +139,7 @@ async fn a_governor_that_is_switched_on_while_a_model_answers_reviews_the_call_o
     signal.notify_one();
     let asking = client.asked().await;
     assert_eq!(asking["why"], "The governor says of this call of `execute_sql` that it reaches further than what it names.");
+    app.leaves("nobody decides its question");
 }
 
 #[tokio::test]

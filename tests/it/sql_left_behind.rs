@@ -59,7 +59,7 @@ async fn a_session_that_may_do_all_is_clean_for_the_next_call_down_to_its_plans(
         ASSERT NOT EXISTS (SELECT FROM pg_prepared_statements WHERE name = 'p'), 'a statement is left';
         ASSERT same(NULL) IS NULL, 'a plan is left';
         BEGIN
-            PERFORM lastval();
+            PERFORM currval('numbers');
             RAISE EXCEPTION 'the number of a sequence is left';
         EXCEPTION WHEN object_not_in_prerequisite_state THEN NULL;
         END;

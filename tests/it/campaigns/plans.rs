@@ -1,5 +1,5 @@
-//! A campaign whose model was silent for long: its cycles added events, and a cycle reads no more of
-//! them than before.
+//! A campaign whose model was silent for long: its cycles added events, and a cycle reads no more
+//! of them than before.
 
 use chrono::TimeDelta;
 use reqwest::Method;
