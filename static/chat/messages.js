@@ -135,10 +135,11 @@ export class Messages extends HTMLElement {
     return this.nodeOf(index);
   }
 
-  /** The element of an approval that waits and was not there before. */
+  /** The element of an approval that waits and was not there before; one may be known before its row is there. */
   freshApproval() {
-    const fresh = this.waits.find((key) => !this.knownApprovals?.includes(key));
-    this.knownApprovals = this.waits;
+    const there = this.waits.filter((key) => this.list.keyedNodes.has(key));
+    const fresh = there.find((key) => !this.knownApprovals?.includes(key));
+    this.knownApprovals = there;
     return this.list.keyedNodes.get(fresh);
   }
 
