@@ -74,7 +74,10 @@ async fn ten_thousand_due_at_once_wake_once_each_in_order_through_a_crash_and_a_
     let asked = app.script.requests();
     let place = asked.iter().position(|request| format!("{:?}", request.entries.last()).contains("are you there?")).unwrap();
     // Some of those that were taken up with it may have ended, and others begun, before it asks.
-    assert!((2 * PLACES..3 * PLACES + PLACES / 2).contains(&place), "a person's turn is among the next that are taken up, not {place}th");
+    assert!(
+        (2 * PLACES..3 * PLACES + PLACES / 2).contains(&place),
+        "a person's turn is among the next that are taken up, not {place}th"
+    );
 
     let fired = "SELECT conversation_id, payload FROM events WHERE kind = 'tasks_fired' ORDER BY position";
     let fired: Vec<(i64, Value)> = sqlx::query_as(fired).fetch_all(&mut app.behind().await).await.unwrap();
