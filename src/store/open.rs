@@ -99,8 +99,6 @@ fn connections() -> u32 {
 async fn open_pool(app: &PgConnectOptions) -> Result<PgPool, sqlx::Error> {
     PgPoolOptions::new()
         .max_connections(connections())
-        // The first message after quiet minutes finds one open.
-        .min_connections(1)
         .acquire_timeout(Duration::from_secs(10))
         // A connection that was used a moment ago is not asked whether it lives: that would
         // cost a round trip before every query.
