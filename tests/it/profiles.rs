@@ -51,13 +51,14 @@ fn create(title: &str) -> (&'static str, Value) {
 }
 
 /// A client in a new conversation of the sealed profile.
-async fn contact(app: &TestApp) -> (Client, ConversationId) {
+pub async fn contact(app: &TestApp) -> (Client, ConversationId) {
     let (status, made) = api::ask(app, Method::POST, "/api/conversations", Some(json!({"profile": "sealed"}))).await;
     assert_eq!(status, 201, "{made}");
     (app.connect().await, ConversationId(made["conversation"].as_i64().unwrap()))
 }
 
-fn says(conversation: ConversationId, content: &str) -> Value {
+/// A message there.
+pub fn says(conversation: ConversationId, content: &str) -> Value {
     json!({"type": "message", "content": content, "conversation": conversation})
 }
 

@@ -1,12 +1,12 @@
 //! The sealed profile of `sealed` in a served conversation: its model calls everything else, and
 //! its contact says yes to questions of the owner.
 
-use level3::domain::ConversationId;
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::profiles::{contact, says};
 use crate::sealed::{own_tools, profile};
-use crate::support::{Client, Stranger, TestApp, adds, api, call, calls, results, text};
+use crate::support::{Stranger, TestApp, adds, api, call, calls, results, text};
 
 /// All that a call which got through would leave behind.
 const LEFT_BEHIND: &str = "SELECT (SELECT count(*) FROM tasks) + (SELECT count(*) FROM operations)
@@ -15,17 +15,6 @@ const LEFT_BEHIND: &str = "SELECT (SELECT count(*) FROM tasks) + (SELECT count(*
 
 async fn served() -> TestApp {
     TestApp::with_sealed(profile(&["look_here", "say_there"]), own_tools()).await
-}
-
-/// A client in a new conversation of the sealed profile.
-async fn contact(app: &TestApp) -> (Client, ConversationId) {
-    let (status, made) = api::ask(app, Method::POST, "/api/conversations", Some(json!({"profile": "sealed"}))).await;
-    assert_eq!(status, 201, "{made}");
-    (app.connect().await, ConversationId(made["conversation"].as_i64().unwrap()))
-}
-
-fn says(conversation: ConversationId, content: &str) -> Value {
-    json!({"type": "message", "content": content, "conversation": conversation})
 }
 
 /// Arguments of `write_capability`.
