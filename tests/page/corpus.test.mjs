@@ -180,8 +180,8 @@ for (let from = 0; from < CHOSEN.length; from += AT_ONCE) {
         // Earlier rows are made when a person comes near them; here all of them are looked at.
         const all = `const list = document.querySelector("l3-messages:not([hidden])"); list.fit = () => false; list.view.move(0, list.view.rows.length); list.draw(); return list.querySelectorAll("[data-kind=assistant]").length > 100`;
         await browser.waitFor(all);
-        await browser.js(FILES);
-        await browser.waitFor(`return document.querySelectorAll("[data-testid=chart-open]").length > 10 && document.querySelectorAll("details.file pre").length > 100`);
+        // What is opened has insides of its own, which come in a later frame.
+        await browser.waitFor(`${FILES} return document.querySelectorAll("[data-testid=chart-open]").length > 10 && document.querySelectorAll("details.file pre").length > 100`);
         await browser.js(CHARTS);
         await browser.waitFor(`return document.querySelectorAll(".chart-canvas canvas").length > 10`);
         await lookAtMenu();
