@@ -53,6 +53,7 @@ mod openai_sdk;
 mod operations;
 mod operator;
 mod plans;
+mod plans_inside;
 mod powers;
 mod profiles;
 mod public_name;

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Executor, PgConnection, query_as, query_scalar};
 
 use crate::support::{TestApp, api, call, kinds, text};
+use crate::undo::{made, ran};
 
 /// The tables that grow with every turn.
 const GROW: [&str; 17] = [
@@ -102,7 +103,11 @@ const DATA: &str = "
 
 /// A server with much data, stopped.
 async fn filled() -> TestApp {
-    let mut app = TestApp::start().await;
+    fill(TestApp::start().await).await
+}
+
+/// The same of a server that runs.
+pub async fn fill(mut app: TestApp) -> TestApp {
     app.leaves("the rows were not made by turns");
     app.rewrites("the rows were not made by turns");
     drop(app.connect().await); // the main conversation is there from now on
@@ -210,25 +215,51 @@ async fn body(behind: &mut PgConnection, function: &str) -> (String, String) {
     (text, format!("({})", types.join(", ")))
 }
 
-/// The tables that a plan reads from end to end, the most rows that it sorts, and how often it
-/// looks a conversation up.
-fn look(plan: &Value, scanned: &mut Vec<String>, sorted: &mut f64, looked_up: &mut f64) {
-    // A part that is not wanted stands in the plan and is not run.
-    if plan["Actual Loops"] == 0 {
-        return;
+/// The parts of a plan whose cost may grow with the data, as they were carried out.
+#[derive(Debug, Default)]
+pub struct Looked {
+    /// The tables that grow and were read from end to end.
+    pub scanned: Vec<String>,
+    /// The most rows that one part read of a table that grows, those included that it left out.
+    pub read: f64,
+    /// The most rows that were sorted.
+    pub sorted: f64,
+    /// How often a conversation was looked up.
+    looked_up: f64,
+}
+
+impl Looked {
+    /// A look at a plan of `EXPLAIN (ANALYZE, FORMAT JSON)`.
+    pub fn at(plan: &Value) -> Self {
+        let mut looked = Self::default();
+        looked.look(plan);
+        looked
     }
-    let table = plan["Relation Name"].as_str().unwrap_or_default();
-    if table == "conversations" {
-        *looked_up = looked_up.max(plan["Actual Loops"].as_f64().unwrap_or_default());
-    }
-    if plan["Node Type"] == "Seq Scan" && GROW.contains(&table) {
-        scanned.push(table.to_owned());
-    }
-    if plan["Node Type"] == "Sort" {
-        *sorted = sorted.max(plan["Actual Rows"].as_f64().unwrap_or_default());
-    }
-    for part in plan["Plans"].as_array().into_iter().flatten() {
-        look(part, scanned, sorted, looked_up);
+
+    fn look(&mut self, plan: &Value) {
+        // A part that is not wanted stands in the plan and is not run.
+        if plan["Actual Loops"] == 0 {
+            return;
+        }
+        let number = |name: &str| plan[name].as_f64().unwrap_or_default();
+        let table = plan["Relation Name"].as_str().unwrap_or_default();
+        if table == "conversations" {
+            self.looked_up = self.looked_up.max(number("Actual Loops"));
+        }
+        if GROW.contains(&table) {
+            // Postgres counts these for each time that the part was run.
+            let rows = number("Actual Rows") + number("Rows Removed by Filter") + number("Rows Removed by Index Recheck");
+            self.read = self.read.max(rows * number("Actual Loops"));
+            if plan["Node Type"] == "Seq Scan" {
+                self.scanned.push(table.to_owned());
+            }
+        }
+        if plan["Node Type"] == "Sort" {
+            self.sorted = self.sorted.max(number("Actual Rows"));
+        }
+        for part in plan["Plans"].as_array().into_iter().flatten() {
+            self.look(part);
+        }
     }
 }
 
@@ -256,8 +287,7 @@ async fn a_step_of_a_long_conversation_reads_what_one_of_a_short_one_reads() {
             behind.execute(AssertSqlSafe(explain.clone())).await.unwrap();
             let plan: Value = query_scalar(AssertSqlSafe(explain)).fetch_one(&mut behind).await.unwrap();
             let plan = &plan[0]["Plan"];
-            let (mut scanned, mut sorted, mut looked_up) = (Vec::new(), 0.0, 0.0);
-            look(plan, &mut scanned, &mut sorted, &mut looked_up);
+            let Looked { scanned, sorted, looked_up, .. } = Looked::at(plan);
             assert!(looked_up <= 4.0, "{part} looks {looked_up} conversations up, one for each row of something\n{plan:#}");
             assert!(scanned.is_empty(), "{part} reads from end to end: {scanned:?}\n{plan:#}");
             assert!(sorted <= 100.0, "{part} sorts {sorted} rows\n{plan:#}");
@@ -293,6 +323,27 @@ async fn a_stop_in_a_long_chat_does_not_look_through_it_for_the_beginning_of_a_c
     });
     let read = read.await;
     assert!(read < 5_000, "{read} of the 20000 events were read");
+}
+
+#[tokio::test]
+async fn a_call_that_loses_rows_does_not_add_up_all_that_was_kept_before() {
+    let mut app = TestApp::start().await;
+    app.rewrites("no call lost most of the rows that are kept");
+    made(&app, &["CREATE TABLE seen (n int)", "INSERT INTO seen VALUES (1), (2)"]).await;
+    app.stop().await;
+    let kept = "SET session_replication_role = replica;
+        INSERT INTO kept_calls (kept_id, room, tool_call_id, rows, bytes, created_at)
+            SELECT 1000 + g, 0, 1000 + g, 1, 10, now() FROM generate_series(1, 20000) g;
+        UPDATE undo_quota SET kept = 200000;
+        SET session_replication_role = origin;
+        ANALYZE";
+    app.behind().await.execute(kept).await.unwrap();
+    let read = reads(&mut app, "kept_calls", async |app: &TestApp| {
+        let mut client = app.connect().await;
+        assert_eq!(ran(app, &mut client, "UPDATE seen SET n = 3 WHERE n = 1").await["kept"], 1);
+    });
+    let read = read.await;
+    assert!(read < 1_000, "{read} of the 20000 calls with kept rows were read");
 }
 
 #[tokio::test]

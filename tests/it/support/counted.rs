@@ -1,5 +1,5 @@
 //! Counts what a server asks of its database, on the wire: a relay of the test's own stands before
-//! Postgres, and notes each message that has something done.
+//! Postgres, and notes each message that has something done, and each notice that comes back.
 
 use std::collections::HashMap;
 use std::io;
@@ -8,12 +8,14 @@ use std::sync::{Arc, Mutex};
 
 use sqlx::postgres::PgConnectOptions;
 use tempfile::TempDir;
-use tokio::io::{AsyncReadExt, AsyncWriteExt, copy};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
 
 /// The code in the place of a message's type that begins a session.
 const SESSION: u32 = 196_608;
+/// So much of what Postgres says is read at a time.
+const PIECE: usize = 8 << 10;
 /// Statements that come with time or with a new connection, and not with turns: signs of life,
 /// looks for those of others, and the first statement of a connection.
 const OF_NO_TURN: [&str; 3] = ["INSERT INTO servers", "SELECT t.lease_owner", "SET plan_cache_mode"];
@@ -31,6 +33,7 @@ pub struct Counted {
     folder: TempDir,
     port: u16,
     sent: Arc<Mutex<Vec<Sent>>>,
+    notices: Arc<Mutex<Vec<String>>>,
 }
 
 impl Counted {
@@ -41,15 +44,15 @@ impl Counted {
         let name = format!(".s.PGSQL.{port}");
         let listener = UnixListener::bind(folder.path().join(&name)).unwrap();
         let real = server.get_socket().expect("the test cluster has a socket").join(name);
-        let sent = Arc::<Mutex<Vec<Sent>>>::default();
-        let log = Arc::clone(&sent);
+        let (sent, notices) = (Arc::<Mutex<Vec<Sent>>>::default(), Arc::<Mutex<Vec<String>>>::default());
+        let (log, told) = (Arc::clone(&sent), Arc::clone(&notices));
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 // A connection that ends has nothing more to count.
-                tokio::spawn(relay(client, real.clone(), Arc::clone(&log)));
+                tokio::spawn(relay(client, real.clone(), Arc::clone(&log), Arc::clone(&told)));
             }
         });
-        Self { folder, port, sent }
+        Self { folder, port, sent, notices }
     }
 
     /// The same Postgres, through the relay.
@@ -61,15 +64,64 @@ impl Counted {
     pub fn take(&self) -> Vec<Sent> {
         std::mem::take(&mut *self.sent.lock().unwrap())
     }
+
+    /// The notices since the last call. One that belongs to a statement is here before the client
+    /// has the statement's end.
+    pub fn notices(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notices.lock().unwrap())
+    }
 }
 
-async fn relay(client: UnixStream, real: PathBuf, log: Arc<Mutex<Vec<Sent>>>) -> io::Result<()> {
-    let (mut from_server, to_server) = UnixStream::connect(real).await?.into_split();
-    let (from_client, mut to_client) = client.into_split();
+async fn relay(
+    client: UnixStream,
+    real: PathBuf,
+    log: Arc<Mutex<Vec<Sent>>>,
+    notices: Arc<Mutex<Vec<String>>>,
+) -> io::Result<()> {
+    let (from_server, to_server) = UnixStream::connect(real).await?.into_split();
+    let (from_client, to_client) = client.into_split();
     tokio::select! {
-        ended = copy(&mut from_server, &mut to_client) => ended.map(drop),
+        ended = answers(from_server, to_client, notices) => ended,
         ended = questions(from_client, to_server, log) => ended,
     }
+}
+
+/// Passes on what Postgres says, and keeps its notices.
+async fn answers(mut server: OwnedReadHalf, mut client: OwnedWriteHalf, notices: Arc<Mutex<Vec<String>>>) -> io::Result<()> {
+    let mut heard: Vec<u8> = Vec::new();
+    loop {
+        heard.reserve(PIECE);
+        let passed = heard.len();
+        if server.read_buf(&mut heard).await? == 0 {
+            return Ok(());
+        }
+        let mut whole = 0;
+        while let Some(message) = first_message(&heard[whole..]) {
+            notices.lock().unwrap().extend(notice(message));
+            whole += message.len();
+        }
+        client.write_all(&heard[passed..]).await?;
+        heard.drain(..whole);
+    }
+}
+
+/// The message with which these bytes begin, if it is there whole.
+fn first_message(bytes: &[u8]) -> Option<&[u8]> {
+    let length = u32::from_be_bytes(bytes.get(1..5)?.try_into().unwrap());
+    bytes.get(..1 + length as usize)
+}
+
+/// The words of a notice; nothing if the message is none.
+fn notice(message: &[u8]) -> Option<String> {
+    let mut fields = message.strip_prefix(b"N")?.get(4..)?;
+    while let Some((kind, rest)) = fields.split_first().filter(|(kind, _)| **kind != 0) {
+        let (text, next) = word(rest);
+        if *kind == b'M' {
+            return Some(String::from_utf8_lossy(text).into_owned());
+        }
+        fields = next;
+    }
+    None
 }
 
 /// Passes on what the client says, and notes it.

@@ -9,6 +9,7 @@ mod chromium;
 mod client;
 mod cluster;
 mod counted;
+mod databases;
 #[path = "../../../src/egress/tests/name_server.rs"]
 mod name_server;
 mod patience;

@@ -3,10 +3,10 @@
 use std::sync::atomic::Ordering;
 
 use level3::clock::SeededRandom;
-use level3::postgres::{Database, logins};
+use level3::postgres::Database;
 use level3::store::Store;
 
-use super::super::{cluster, in_time};
+use super::super::{cluster, databases, in_time};
 use super::behind::behind;
 use super::{FIRST, TestApp};
 
@@ -39,6 +39,8 @@ const MISCOUNTED_BY_USER: &str = "SELECT count(*) FROM (
         FROM spent GROUP BY user_id, day, by_task) s
     USING (user_id, day, by_task, steps, input_tokens, output_tokens, cost_micros, unpriced, tool_calls)
     WHERE u IS NULL OR s IS NULL";
+/// The same for the bytes of lost rows that are kept.
+const MISKEPT: &str = "SELECT count(*) FROM undo_quota WHERE kept <> (SELECT coalesce(sum(bytes), 0) FROM kept_calls)";
 
 impl TestApp {
     /// Asserts that all tables follow from events, and that no event was changed. For the middle of
@@ -64,9 +66,9 @@ async fn follows_from_events(store: &Store, behind: &mut sqlx::PgConnection) {
     assert!(found.clean, "what was recorded is not what there is: {found:#?}");
     let astray: i64 = sqlx::query_scalar(ASTRAY).fetch_one(&mut *behind).await.unwrap();
     assert_eq!(astray, 0, "the wake-ups are not those of what is to come");
-    for counted in [MISCOUNTED, MISCOUNTED_BY_USER] {
+    for counted in [MISCOUNTED, MISCOUNTED_BY_USER, MISKEPT] {
         let miscounted: i64 = sqlx::query_scalar(counted).fetch_one(&mut *behind).await.unwrap();
-        assert_eq!(miscounted, 0, "what was spent is not what the rows say: {counted}");
+        assert_eq!(miscounted, 0, "a running count is not what the rows say: {counted}");
     }
 }
 
@@ -103,7 +105,7 @@ impl Drop for TestApp {
                     return;
                 }
                 look_at_the_end(&database, leaves, rewrote).await;
-                logins::drop_database(&cluster(), &database).await.expect("the test's database goes");
+                databases::give_back(&database).await;
             });
         })
         .join()

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -29,7 +29,7 @@ use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpSocket};
 
 use super::script::Script;
-use super::{Client, Counted, PATIENCE, Reply, Sent, cluster, in_time, reserved_port, share_engine};
+use super::{Client, Counted, PATIENCE, Reply, Sent, cluster, databases, in_time, reserved_port, share_engine};
 
 /// The seed of the server that made the database.
 const FIRST: u64 = 7;
@@ -111,8 +111,6 @@ impl TestApp {
     ) -> Self {
         // The log of a failing test is printed with it.
         let _ = tracing_subscriber::fmt().with_env_filter("info").with_test_writer().try_init();
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let database = format!("t{}", COUNT.fetch_add(1, Ordering::Relaxed));
         let mut settings: HashMap<_, _> = settings.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
         let (port, address) = reserved_port();
         settings.insert("LEVEL3_LISTEN".into(), address.to_string());
@@ -120,7 +118,7 @@ impl TestApp {
         let mut app = Self {
             clock: ManualClock::at(start),
             script: Arc::default(),
-            database,
+            database: databases::take().await,
             folder: tempfile::tempdir().unwrap(),
             _port: port,
             settings,
@@ -241,6 +239,11 @@ impl TestApp {
     /// The statements since the last call, of a server that was started to be counted.
     pub fn sent(&self) -> Vec<Sent> {
         self.counted.as_ref().expect("it is counted").take()
+    }
+
+    /// The notices of Postgres since the last call, to a server that was started to be counted.
+    pub fn notices(&self) -> Vec<String> {
+        self.counted.as_ref().expect("it is counted").notices()
     }
 
     /// Its data folder.
