@@ -25,7 +25,15 @@ const WIDEST: usize = 8;
 
 /// Replaces the values of secrets in whatever leaves the process. Clones share the values.
 #[derive(Clone, Default)]
-pub struct Scrubber(Arc<RwLock<Option<Arc<KnownSecrets>>>>);
+pub struct Scrubber(Arc<RwLock<Values>>);
+
+/// The values that are hidden.
+#[derive(Default)]
+struct Values {
+    known: Option<Arc<KnownSecrets>>,
+    /// How often they were set.
+    edition: u64,
+}
 
 struct KnownSecrets {
     finder: AhoCorasick,
@@ -66,7 +74,14 @@ impl Scrubber {
             }
         }
         let known = if patterns.is_empty() { None } else { KnownSecrets::new(patterns).map(Arc::new) };
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = known;
+        let mut values = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        *values = Values { known, edition: values.edition + 1 };
+    }
+
+    /// The number of the values that are known: another one after each change of them. Asked before
+    /// a text is cleaned, it says that the text need not be cleaned again while it stays the same.
+    pub fn edition(&self) -> u64 {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).edition
     }
 
     /// `text` without the values; borrowed when it holds none.
@@ -80,7 +95,7 @@ impl Scrubber {
 
     /// `bytes` without the values; borrowed when they hold none.
     pub fn clean_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner).known.clone();
         match known {
             Some(known) => known.clean(bytes),
             None => Cow::Borrowed(bytes),
@@ -90,7 +105,7 @@ impl Scrubber {
     /// Cleans every text in a value, and the names of fields. A number that shows a value becomes
     /// text.
     pub fn clean_json(&self, value: &mut Value) {
-        if self.0.read().unwrap_or_else(PoisonError::into_inner).is_none() {
+        if self.0.read().unwrap_or_else(PoisonError::into_inner).known.is_none() {
             return;
         }
         match value {

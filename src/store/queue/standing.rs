@@ -211,7 +211,8 @@ impl Store {
         if row.earlier.is_none() && wanted > 0 {
             self.known.keep(lease.conversation, lease.turn, row.last_sequence, wanted, &messages);
         }
-        let mut history = history::of(&messages, lease.turn, wanted, |text| self.clean(text).into_owned());
+        let edition = self.scrubber.edition();
+        let mut history = history::of(&messages, lease.turn, wanted, edition, |text| self.clean(text));
         history.earlier = row.earlier.unwrap_or_default();
         let Days { of_tasks, of_others } = row.in_day;
         let used = Used {

@@ -1,6 +1,7 @@
 //! The part of a conversation that a model is shown, made of its rows.
 
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
@@ -35,9 +36,29 @@ pub(in crate::store) struct Message {
     unproven: bool,
     /// The calls that the step asked for.
     calls: Option<Vec<CallRequest>>,
+    #[serde(skip)]
+    cleaned: Cleaned,
 }
 
+/// The outcome of the last search of a text for the values of secrets: their edition, and the text
+/// without them if it held some. A message that is kept in memory is shown at each step.
+#[derive(Debug, Default)]
+struct Cleaned(Mutex<Option<(u64, Option<String>)>>);
+
 impl Message {
+    /// The text without the values of secrets, of which there is this edition.
+    fn cleaned(&self, edition: u64, clean: impl Fn(&str) -> Cow<'_, str>) -> String {
+        let mut last = self.cleaned.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.as_ref().is_none_or(|(of, _)| *of != edition) {
+            let text = match clean(&self.content) {
+                Cow::Borrowed(_) => None,
+                Cow::Owned(text) => Some(text),
+            };
+            *last = Some((edition, text));
+        }
+        last.as_ref().and_then(|(_, text)| text.as_ref()).unwrap_or(&self.content).clone()
+    }
+
     /// The bytes of its text and of the calls that it asks for.
     pub(super) fn bytes(&self) -> usize {
         let calls = self.calls.iter().flatten().map(|call| call.name.len() + call.arguments.len());
@@ -53,8 +74,15 @@ fn undone(at: DateTime<Utc>) -> String {
 
 /// The messages, in order, grouped by turn: `limit` of turns before `turn` and one more if there is
 /// one, and all of `turn` itself. If only a part of a turn fits, the turn is left out: half of one
-/// would show calls without results. Each text is as `clean` gives it.
-pub(in crate::store) fn of(rows: &[Arc<Message>], turn: TurnId, limit: usize, clean: impl Fn(&str) -> String) -> History {
+/// would show calls without results. Each text is as `clean` gives it, which takes the values of
+/// secrets out; a text is not searched again for the same `edition` of them.
+pub(in crate::store) fn of(
+    rows: &[Arc<Message>],
+    turn: TurnId,
+    limit: usize,
+    edition: u64,
+    clean: impl Fn(&str) -> Cow<'_, str>,
+) -> History {
     let earlier = rows.iter().filter(|row| row.turn_id != turn).count();
     let partial = (earlier > limit).then(|| rows[0].turn_id);
     let mut exchanges: Vec<Exchange> = Vec::new();
@@ -65,7 +93,7 @@ pub(in crate::store) fn of(rows: &[Arc<Message>], turn: TurnId, limit: usize, cl
             continue;
         }
         // A secret may have been set after somebody wrote its value here.
-        let content = clean(&row.content);
+        let content = row.cleaned(edition, &clean);
         let entry = match row.role {
             Role::User if row.steered => HistoryEntry::Steered(content, row.created_at),
             Role::User => HistoryEntry::User(content, row.created_at),
@@ -101,3 +129,6 @@ pub(in crate::store) fn of(rows: &[Arc<Message>], turn: TurnId, limit: usize, cl
     }
     History { exchanges, more: partial.is_some(), ..History::default() }
 }
+
+#[cfg(test)]
+mod tests;

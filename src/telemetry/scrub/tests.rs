@@ -21,6 +21,18 @@ fn without_secrets_the_text_is_handed_back_untouched() {
 }
 
 #[test]
+fn the_number_of_the_values_is_another_one_after_each_change_and_the_same_for_all_clones() {
+    let scrubber = Scrubber::default();
+    let clone = scrubber.clone();
+    let editions = [None, Some("the-value"), None].map(|value| {
+        scrubber.set(&value.map(|value| ("A".to_owned(), SecretString::from(value))).into_iter().collect::<Vec<_>>());
+        assert_eq!(clone.edition(), scrubber.edition());
+        clone.edition()
+    });
+    assert!(editions[0] < editions[1] && editions[1] < editions[2], "{editions:?}");
+}
+
+#[test]
 fn the_longest_values_of_one_letter_are_known_at_once() {
     // A finder whose making grows with the square of a value takes minutes for these.
     let long = "x".repeat(8 * 1024);
