@@ -1,5 +1,6 @@
 //! The words of six languages that claims are made of. All in small letters; `VERB` and `THING`
-//! stand for the lists below them.
+//! stand for the lists below them. The rest of a word is `[^ ]*`: all the letters there are, `\w*`,
+//! would take many times its memory.
 
 /// The words with which a language says that something was done. Each is a part of a regular
 /// expression.
@@ -91,7 +92,7 @@ const GERMAN: Language = Language {
     will: r"(?:ich werde|werde ich)(?P<mid>(?: [^,;]{0,120}?)?) VERB|ich VERB",
     announced: r"anlegen|erstellen|hinzufügen|einfügen|eintragen|speichern|senden|schicken|verschicken|löschen|entfernen|installieren|einrichten|buchen|aufrufen|ausführen|abrufen|prüfen|überprüfen|nachsehen|nachschauen|suchen|abfragen|erstelle|speichere|lösche|entferne|sende|schicke|installiere|prüfe|überprüfe|suche|(?:lege|trage|richte|füge|rufe|führe|frage|sehe|schaue)(?: [^,;]{1,80})? (?:an|ein|ab|auf|aus|nach|hinzu)|erledige (?:das|es)|kümmere mich(?: [^,;]{1,30})?",
     announced_thing: r"ändern|aktualisieren|schreiben|bauen|setzen|notieren|ergänzen|markieren|verschieben|machen|nutzen|verwenden|lesen|auflisten|ändere|aktualisiere|schreibe|baue|setze|notiere|ergänze|markiere|verschiebe|mache",
-    condition: r"wenn|falls|sobald|nachdem|bevor|bitte|würde|könnte|kann|soll|sollte|sag|sage|möchtest|willst|bestätig\w*",
+    condition: r"wenn|falls|sobald|nachdem|bevor|bitte|würde|könnte|kann|soll|sollte|sag|sage|möchtest|willst|bestätig[^ ]*",
     thing: r"tabellen?|aufgaben?|erinnerung(?:en)?|fähigkeit(?:en)?|capability|werkzeuge?|zeilen?|einträge?|eintrag|datensatz|datensätze|datenbank|nachrichten?|e-?mails?|mails?|termine?|geheimnis|spalten?|notiz(?:en)?|einkaufsliste|liste|status|kalender|rechnung(?:en)?|skripte?|globale[nr]? kontext",
     hedge: r"wenn|falls|sobald|nachdem|bevor|ob|würde|werde|sollte|könnte|kann|möchte|angenommen|als ob|wie|beispiel|damit du|hätte|wäre|dass du",
     not: r"nicht|kein|keine|keinen|keiner|nie|niemals|nichts|niemand|noch nicht|ohne|weder",
@@ -154,7 +155,7 @@ const FRENCH: Language = Language {
     will: r"(?:je vais|nous allons|laisse-moi|laissez-moi|je)(?: (?:le|la|les|te|vous|maintenant|d'abord|ensuite))* VERB",
     announced: r"créer|supprimer|effacer|programmer|planifier|installer|insérer|enregistrer|sauvegarder|envoyer|appeler|exécuter|chercher|rechercher|vérifier|consulter|(?:cré|supprim|effac|programm|planifi|install|enregistr|sauvegard|exécut|cherch|vérifi|consult)erai|appellerai|enverrai|m'en occupe|(?:vais )?m'en occuper|le fais|le ferai",
     announced_thing: r"ajouter|mettre à jour|modifier|changer|écrire|noter|marquer|utiliser|faire|lire|lister|construire|ajouterai|modifierai|changerai|noterai|marquerai|utiliserai",
-    condition: r"si|quand|lorsque|dès que|une fois|après|avant|pourrais|peux|dites-moi|dis-moi|confirm\w*",
+    condition: r"si|quand|lorsque|dès que|une fois|après|avant|pourrais|peux|dites-moi|dis-moi|confirm[^ ]*",
     thing: r"tables?|tâches?|rappels?|capacités?|outils?|lignes?|entrées?|enregistrements?|base de données|messages?|courriels?|e-?mails?|mails?|rendez-vous|secrets?|colonnes?|notes?|liste|statut|calendrier|factures?|scripts?|contexte global",
     hedge: r"si|quand|lorsque|après|une fois|avant de|pourrais|peux|vais|devrais|veux|comme si|exemple|que tu|que vous|aurais|comment",
     not: r"pas|jamais|rien|aucune?|sans|ni|n'ai|n'a|n'ont|n'avons",
@@ -177,7 +178,7 @@ const ITALIAN: Language = Language {
     will: r"VERB",
     announced: r"(?:sto per|vado a|provvedo a) (?:(?:crea|elimina|cancella|programma|installa|inseri|salva|registra|invia|manda|esegui|chiama|cerca|verifica|controlla|consulta)r(?:e|l[oaie]|t[ie]))|(?:cre|elimin|cancell|programm|install|salv|registr|invi|mand|cerch|verific|controll|consult|chiam|chied)erò|inserirò|eseguirò|provvederò|lo farò|me ne occupo",
     announced_thing: r"(?:sto per|vado a) (?:aggiunge|aggiorna|cambia|scrive|annota|segna|usa|legge|elenca|costrui)r(?:e|l[oaie])|aggiungerò|aggiornerò|cambierò|scriverò|annoterò|segnerò|userò",
-    condition: r"se|quando|una volta|dopo|prima di|per favore|dimmi|mi dica|potrei|posso|appena|conferm\w*",
+    condition: r"se|quando|una volta|dopo|prima di|per favore|dimmi|mi dica|potrei|posso|appena|conferm[^ ]*",
     thing: r"tabell[ae]|attività|compit[oi]|promemoria|capacità|strument[oi]|rig(?:a|he)|vo(?:ce|ci)|record|database|messagg(?:io|i)|e-?mail|mail|appuntament[oi]|segret[oi]|colonn[ae]|not[ae]|lista|stato|calendario|fattur[ae]|script|contesto globale",
     hedge: r"se|quando|dopo|una volta|prima di|potrei|posso|vorrei|dovrei|come se|esempio|che tu|avrei|come",
     not: r"non|mai|niente|nulla|nessuna?|senza|né",
@@ -200,7 +201,7 @@ const PORTUGUESE: Language = Language {
     will: r"(?:vou|vamos|deixe-me|deixa-me) VERB",
     announced: r"(?:criar|apagar|eliminar|excluir|remover|agendar|programar|instalar|inserir|guardar|salvar|gravar|registr?ar|enviar|mandar|executar|chamar|consultar|buscar|procurar|verificar|fazer)(?:-[lt]?[oae]s?)?|cuidar disso|tratar disso",
     announced_thing: r"adicionar|atualizar|mudar|alterar|escrever|anotar|marcar|colocar|usar|ler|listar|construir",
-    condition: r"se|quando|assim que|depois de|antes de|por favor|diga|poderia|posso|até|confirm\w*",
+    condition: r"se|quando|assim que|depois de|antes de|por favor|diga|poderia|posso|até|confirm[^ ]*",
     thing: r"tabelas?|tarefas?|lembretes?|capacidades?|ferramentas?|linhas?|registr?os?|entradas?|banco de dados|base de dados|mensage(?:m|ns)|e-?mails?|compromissos?|segredos?|colunas?|notas?|lista|estado|calendário|faturas?|scripts?|contexto global",
     hedge: r"se|quando|depois|assim que|antes de|poderia|posso|vou|deveria|quero|como se|exemplo|que você|teria|como",
     not: r"não|nunca|nada|nenhuma?|sem|nem",

@@ -59,6 +59,25 @@ const NOT_CLAIMED: &[(&str, &str)] = &[
 ];
 
 #[test]
+fn a_few_words_and_a_comma_may_stand_before_it() {
+    let readings = |sentence| readings(sentence).collect::<Vec<_>>();
+    assert_eq!(readings("d'accord, c'est noté"), ["d'accord, c'est noté", "c'est noté"]);
+    assert_eq!(readings("twenty letters or so, noted, too"), ["twenty letters or so, noted, too", "noted, too"]);
+    for whole in ["noted", "ok,noted", "a,b, noted", "more than twenty letters, noted", "(ok), noted", ", noted"] {
+        assert_eq!(readings(whole), [whole]);
+    }
+}
+
+#[test]
+fn no_pattern_is_large() {
+    for text in [ORDERS, KEPT] {
+        // With twenty times any letter it would have a million bytes in one direction.
+        let made = regex::RegexBuilder::new(begins(text).as_str()).size_limit(512 << 10).build();
+        assert!(made.is_ok(), "{text}: {made:?}");
+    }
+}
+
+#[test]
 fn to_say_that_it_remembers_is_a_claim_in_answer_to_an_order_to_remember_and_in_no_other() {
     let missed: Vec<_> = CLAIMED.iter().filter(|(asked, answer)| !claims_to_remember(answer, asked)).collect();
     let alarms: Vec<_> = NOT_CLAIMED.iter().filter(|(asked, answer)| claims_to_remember(answer, asked)).collect();
