@@ -1,7 +1,7 @@
-"""The inside of the Python component: runs one script, the body of a function that has `input`, `files` and `log`.
+"""The inside of the Python component: runs one script, the body of a function that has `input`, `files`, `log` and `fetch`.
 
-The fence is the component's list of imports, which is `log` alone: a call of WASI ends the instance. All that is replaced here is so that a
-script hears a Python error with its line instead.
+The fence is the component's list of imports, which is `log` and `http` alone: a call of WASI ends the instance, and the server judges each
+request. All that is replaced here is so that a script hears a Python error with its line instead.
 """
 
 import sys
@@ -29,6 +29,7 @@ import dataclasses
 import datetime
 import decimal
 import difflib
+import email.message
 import email.utils
 import enum
 import fnmatch
@@ -197,6 +198,49 @@ def clean(text):
     return text.encode("utf-8", "replace").decode()
 
 
+class Response:
+    """The answer of a host, with the parts that it has in JavaScript."""
+
+    def __init__(self, answer):
+        self.status, self.status_text, self.url = answer["status"], answer["status_text"], answer["url"]
+        self.ok = 200 <= self.status < 300
+        self.headers = email.message.Message()
+        for name, value in answer["headers"]:
+            self.headers[name] = value
+        self.body = base64.b64decode(answer["body_base64"]) if "body_base64" in answer else answer["body"].encode()
+
+    def bytes(self):
+        return self.body
+
+    def text(self):
+        return self.body.decode("utf-8", "replace")
+
+    def json(self):
+        return json.loads(self.text())
+
+
+def fetch(url, method="GET", headers=None, body=None):
+    """Sends a request to a host that the approval grants, and waits for its answer; a status like 404 raises nothing."""
+    pairs = headers.items() if hasattr(headers, "items") else headers or ()
+    headers, method = [(str(name), str(value)) for name, value in pairs], str(method).upper()
+    request = {"method": method, "url": str(url), "headers": headers}
+    if body is not None and method in ("GET", "HEAD"):
+        raise TypeError(f"a request with {method} has no body; give a method, like POST")
+    if isinstance(body, str):
+        request["body"] = body
+        if not any(name.lower() == "content-type" for name, _ in headers):
+            headers.append(("content-type", "text/plain;charset=UTF-8"))
+    elif isinstance(body, (bytes, bytearray, memoryview)):
+        request["body_base64"] = base64.b64encode(body).decode()
+    elif body is not None:
+        raise TypeError("a body is text or bytes; give an object as json.dumps(object)")
+    try:
+        answer = wit_world.http(json.dumps(request))
+    except Err as refused:
+        raise OSError(refused.value) from None
+    return Response(json.loads(answer))
+
+
 # What the C code of Python asks before it does it, by its first word.
 ASKED = ("open", "os", "shutil", "socket", "subprocess", "tempfile", "ftplib", "fcntl", "ctypes", "resource", "signal", "glob", "pathlib")
 
@@ -226,8 +270,9 @@ def close_the_world():
             setattr(time, name, refusing("clock"))
     for name, given in (("gmtime", 1), ("localtime", 1), ("ctime", 1), ("asctime", 1), ("strftime", 2)):
         setattr(time, name, of_given_time(getattr(time, name), given))
-    socket.socket = socket.create_connection = socket.getaddrinfo = socket.gethostbyname = refusing("network")
-    urllib.request.urlopen = refusing("network")
+    no_network = refusing("network but fetch(url), for the hosts that its approval grants")
+    socket.socket = socket.create_connection = socket.getaddrinfo = socket.gethostbyname = no_network
+    urllib.request.urlopen = no_network
     subprocess.Popen = subprocess.run = refusing("other programs")
     threading.Thread.start = refusing("threads")
     os.urandom = random._urandom = refusing("randomness of the machine; random begins with the same seed in each run")
@@ -250,7 +295,7 @@ def of_given_time(ask, given):
 
 def function_of(source):
     """The function whose body a source is. Lines stay the author's."""
-    module = ast.parse("def script(input, files, log): pass")
+    module = ast.parse("def script(input, files, log, fetch): pass")
     module.body[0].body = compile(source, NAME, "exec", ast.PyCF_ONLY_AST).body or [ast.Pass()]
     scope = {"__name__": NAME}
     exec(compile(ast.fix_missing_locations(module), NAME, "exec"), scope)
@@ -283,7 +328,7 @@ class WitWorld(wit_world.WitWorld):
         closed.append(True)
         sys.stdout = sys.stderr = lines
         try:
-            result = function_of(source)(given["input"], types.MappingProxyType(given["files"]), log)
+            result = function_of(source)(given["input"], types.MappingProxyType(given["files"]), log, fetch)
             return clean(json.dumps(result, ensure_ascii=False, allow_nan=False))
         except BaseException as error:
             raise Err(clean(told(error, source))) from None

@@ -23,7 +23,7 @@ python3 -m venv "$work/venv"
 mkdir "$work/app"
 cp "$here/app.py" "$here/python.wit" "$work/app"
 cd "$work/app"
-# --stub-wasi: what would be a call of WASI ends the instance, so nothing but `log` is imported.
+# --stub-wasi: what would be a call of WASI ends the instance, so nothing but `log` and `http` is imported.
 PYTHONHASHSEED=0 "$work/venv/bin/componentize-py" -q -d python.wit -w script componentize --stub-wasi app -o python.wasm >/dev/null ||
   fail "componentize-py failed; its words are above"
 # Last, and in one step: only what is whole counts as there.

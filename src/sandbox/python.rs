@@ -1,7 +1,8 @@
 //! Python: a component of CPython that a person installed (`capabilities/python`). It has an engine
-//! of its own without the pool, and may import `log` alone, which is looked at when it is installed
-//! and whenever it is loaded.
+//! of its own without the pool, and may import `log` and `http` alone. Its imports are looked at
+//! when it is installed and whenever it is loaded.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,19 +14,22 @@ use wasmtime::component::{Component, InstancePre, Linker};
 use wasmtime::{ResourceLimiter, Result as Wasm, Store, StoreContextMut, Trap};
 
 use super::component::sha256;
-use super::host::{Logs, MemoryLimit};
+use super::host::{Logs, MemoryLimit, OneByOne};
 use super::run::{deadline_passed, end_in_time, memory_exceeded, result, stopped};
 use super::ticker::Ticker;
-use super::{CallError, ScriptLimits, cache, engine, explain};
+use super::{CallError, Nothing, SandboxLimits, ScriptLimits, cache, engine, explain};
 
+use crate::domain::{Grants, HttpGrant};
 use crate::whole_file;
 
 /// The component, in its folder.
 const COMPONENT: &str = "python.wasm";
 /// Its sha256, written last: only what has one is installed.
 const RECORDED: &str = "python.wasm.sha256";
-/// The one import of the component.
+/// The import for lines of the log.
 const LOG: &str = "log";
+/// The import for requests, which components of older recipes do not have.
+const HTTP: &str = "http";
 /// The words about a script that ends its instance.
 const ENDED: &str = "the script was ended: it reached for something that a script does not have, such as the file system, a clock or \
                      randomness of the machine; it has input, files, log(…) and /tmp";
@@ -41,10 +45,17 @@ pub enum PythonError {
     Damaged,
     /// It would reach something outside.
     #[error(
-        "the Python component imports {}, and may import {LOG} alone; install the one of this version with `level3 python install`",
+        "the Python component imports {}, and may import {LOG} and {HTTP} alone; install the one of this version with \
+         `level3 python install`",
         .0.join(", ")
     )]
     Foreign(Vec<String>),
+    /// It is of an older recipe, and a script asks for hosts.
+    #[error(
+        "the Python that is installed is of an older recipe, whose scripts reach no host; install the one of this version with \
+         `level3 python install`"
+    )]
+    SendsNothing,
     /// It is none.
     #[error("this is not a Python component of level3: {0}; let `level3 python install` build one")]
     Unfit(String),
@@ -107,7 +118,9 @@ impl InstalledPython {
             Interpreter::of(engine, linked, wanted)
         })
         .await?;
-        let tried = interpreter.run("return 6 * 7", &json!({ "input": null, "files": {} }), ScriptLimits::default()).await;
+        let requests = OneByOne::new(Grants::none(), Arc::new(Nothing), &SandboxLimits::default(), String::new());
+        let given = json!({ "input": null, "files": {} });
+        let tried = interpreter.run("return 6 * 7", &given, ScriptLimits::default(), requests).await;
         if tried.0.as_deref() != Ok("42") {
             return Err(PythonError::Unfit(format!("it does not run a script: {}", tried.0.unwrap_or_else(|why| why))));
         }
@@ -137,8 +150,13 @@ pub(super) struct Python {
 }
 
 impl Python {
-    /// The interpreter that is installed now.
-    pub(super) async fn ready(&self) -> Result<Arc<Interpreter>, PythonError> {
+    /// The interpreter that is installed now, if it can run a script with these hosts.
+    pub(super) async fn ready_for(&self, hosts: &BTreeSet<HttpGrant>) -> Result<Arc<Interpreter>, PythonError> {
+        let interpreter = self.ready().await?;
+        if hosts.is_empty() || interpreter.sends { Ok(interpreter) } else { Err(PythonError::SendsNothing) }
+    }
+
+    async fn ready(&self) -> Result<Arc<Interpreter>, PythonError> {
         let folder = self.folder.clone().ok_or(PythonError::NotInstalled)?;
         let mut loaded = self.loaded.lock().await;
         let installed = InstalledPython::in_folder(&folder)?;
@@ -157,6 +175,7 @@ impl Python {
 struct ScriptState {
     logs: Logs,
     memory: ScriptMemory,
+    requests: OneByOne,
 }
 
 /// CPython is many modules around one memory, of which each instance is made anew.
@@ -188,6 +207,8 @@ impl ResourceLimiter for ScriptMemory {
 pub(super) struct Interpreter {
     sha256: String,
     component: InstancePre<ScriptState>,
+    /// True if its scripts can send requests.
+    sends: bool,
     ticker: Ticker,
 }
 
@@ -209,15 +230,22 @@ impl Interpreter {
 
     fn of(engine: wasmtime::Engine, component: InstancePre<ScriptState>, sha256: String) -> Result<Self, PythonError> {
         let ticker = Ticker::start(&engine).map_err(|error| PythonError::Unfit(error.to_string()))?;
-        Ok(Self { sha256, component, ticker })
+        let sends = component.component().component_type().get_import(&engine, HTTP).is_some();
+        Ok(Self { sha256, component, sends, ticker })
     }
 
     /// Runs a script in a fresh instance: its result, or why it has none, and its log.
-    pub(super) async fn run(&self, source: &str, given: &Value, limits: ScriptLimits) -> (Result<String, String>, Vec<String>) {
+    pub(super) async fn run(
+        &self,
+        source: &str,
+        given: &Value,
+        limits: ScriptLimits,
+        requests: OneByOne,
+    ) -> (Result<String, String>, Vec<String>) {
         let ScriptLimits { memory_bytes, deadline, output_bytes, .. } = limits;
         let running = self.ticker.running();
         let memory = ScriptMemory(MemoryLimit { bytes: memory_bytes, refused: false });
-        let mut store = Store::new(self.component.engine(), ScriptState { logs: Logs::new(output_bytes), memory });
+        let mut store = Store::new(self.component.engine(), ScriptState { logs: Logs::new(output_bytes), memory, requests });
         store.limiter(|state| &mut state.memory);
         end_in_time(&mut store, deadline);
         let given = given.to_string();
@@ -244,11 +272,19 @@ impl Interpreter {
     }
 }
 
+/// A call of the host, with what the guest hears of it.
+type Answering<'a> = Box<dyn Future<Output = Wasm<(Result<String, String>,)>> + Send + 'a>;
+
+/// Sends a request of a script, which waits for the answer.
+fn http(mut store: StoreContextMut<'_, ScriptState>, (request,): (String,)) -> Answering<'_> {
+    Box::new(async move { Ok((store.data_mut().requests.http(&request).await?,)) })
+}
+
 /// The component with what it may import, if that is all that it imports.
 fn linked(engine: &wasmtime::Engine, component: &Component) -> Result<InstancePre<ScriptState>, PythonError> {
     let its = component.component_type();
     let imports = its.imports(engine).map(|(name, _)| name.to_owned());
-    let foreign: Vec<_> = imports.filter(|name| name != LOG).collect();
+    let foreign: Vec<_> = imports.filter(|name| ![LOG, HTTP].contains(&name.as_str())).collect();
     if !foreign.is_empty() {
         return Err(PythonError::Foreign(foreign));
     }
@@ -258,5 +294,6 @@ fn linked(engine: &wasmtime::Engine, component: &Component) -> Result<InstancePr
         Ok(())
     };
     linker.root().func_wrap(LOG, log).map_err(unfit)?;
+    linker.root().func_wrap_async(HTTP, http).map_err(unfit)?;
     linker.instantiate_pre(component).map_err(unfit)
 }

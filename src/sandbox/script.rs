@@ -14,6 +14,7 @@ use crate::domain::{Grants, HttpGrant, Power, RUN_SCRIPT, SourceLanguage};
 use crate::governor::Permit;
 
 use super::component::{Bytes, sha256};
+use super::host::OneByOne;
 use super::run::RunEnd;
 use super::template::Kind;
 use super::{CallError, Inner, Nothing, PythonError, Reach, Sandbox};
@@ -57,14 +58,14 @@ pub struct ScriptSlot<'a> {
 }
 
 impl Sandbox {
-    /// Says if scripts of a language can be run; Python is loaded for it.
+    /// Says if scripts of a language can be run with these hosts; Python is loaded for it.
     ///
     /// # Errors
     /// [`PythonError`], which says what to do.
-    pub async fn ready_for(&self, language: ScriptLanguage) -> Result<(), PythonError> {
+    pub async fn ready_for(&self, language: ScriptLanguage, hosts: &BTreeSet<HttpGrant>) -> Result<(), PythonError> {
         match language {
             ScriptLanguage::JavaScript => Ok(()),
-            ScriptLanguage::Python => self.0.python.ready().await.map(drop),
+            ScriptLanguage::Python => self.0.python.ready_for(hosts).await.map(drop),
         }
     }
 
@@ -76,8 +77,7 @@ impl Sandbox {
 }
 
 impl ScriptSlot<'_> {
-    /// The same for a script in JavaScript that may reach these hosts. `reach` does its work
-    /// outside.
+    /// The same for a script that may reach these hosts. `reach` does its work outside.
     pub fn reaching(self, hosts: BTreeSet<HttpGrant>, reach: Arc<dyn Reach>) -> Self {
         Self { hosts, reach, ..self }
     }
@@ -89,8 +89,8 @@ impl ScriptSlot<'_> {
         let (given, limits) = (json!({ "input": input, "files": files }), self.inner.limits.script);
         let (result, logs) = match script.language {
             ScriptLanguage::JavaScript => self.javascript(script.source, given).await,
-            ScriptLanguage::Python => match self.inner.python.ready().await {
-                Ok(interpreter) => interpreter.run(script.source, &given, limits).await,
+            ScriptLanguage::Python => match self.inner.python.ready_for(&self.hosts).await {
+                Ok(interpreter) => interpreter.run(script.source, &given, limits, self.one_by_one()).await,
                 Err(error) => (Err(crate::telemetry::chain(&error)), Vec::new()),
             },
         };
@@ -102,11 +102,20 @@ impl ScriptSlot<'_> {
         ScriptEnd { result, logs }
     }
 
+    fn grants(&self) -> Grants {
+        Grants { http: self.hosts.clone(), ..Grants::none() }
+    }
+
+    /// The requests of a script in Python.
+    fn one_by_one(&self) -> OneByOne {
+        OneByOne::new(self.grants(), Arc::clone(&self.reach), &self.inner.limits, reaches(&self.hosts))
+    }
+
     async fn javascript(&self, source: &str, mut given: Value) -> (Result<String, String>, Vec<String>) {
         if self.hosts.is_empty() {
             given["nowhere"] = json!(reaches_nothing());
         }
-        let grants = Grants { harmless: [Power::Log].into(), http: self.hosts.clone(), ..Grants::none() };
+        let grants = Grants { harmless: [Power::Log].into(), ..self.grants() };
         let component = match self.inner.templates.get(&grants) {
             Ok(template) => template.component(Kind::Run, &format!("{BEFORE}{source}{AFTER}")),
             Err(fault) => return (Err(fault), Vec::new()),

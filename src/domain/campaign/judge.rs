@@ -30,7 +30,8 @@ pub const TOOLS: &[(&str, &str)] = &[
         RUN_SCRIPT,
         "{\"script\": KEY, \"input\": JSON, \"files\": [KEY]} runs a js_script or python_script: the body of a JavaScript \
          or Python function that has input, files (key → text) and log(…), reaches nothing else, and returns its result; with \
-         \"hosts\": [HOST] one in JavaScript may fetch from them",
+         \"hosts\": [HOST] it may fetch from them, in Python by fetch(url, method, headers, body), whose answer has ok, status, \
+         headers, text() and json()",
     ),
 ];
 
@@ -125,8 +126,8 @@ fn shown_by(
     let calls = |from: DateTime<Utc>, fits: &dyn Fn(&ExecuteTool) -> bool| {
         let counts = |call: &MadeCall| call.ended_at.is_some_and(|ended| late(ended) && ended >= from);
         let made = state.calls.iter().filter(|call| call.state == CallState::Done && counts(call));
-        let executed = made.filter_map(|call| Some((call, executed(call)?)));
-        let calls: Vec<_> = executed.filter(|(_, tool)| fits(tool)).map(|(call, _)| call.tool_call_id.0).collect();
+        let fitting = made.filter(|call| call.run().is_some_and(fits));
+        let calls: Vec<_> = fitting.map(|call| call.tool_call_id.0).collect();
         (!calls.is_empty()).then_some(ShownBy { events: Vec::new(), calls })
     };
     match wanted {
@@ -167,10 +168,6 @@ fn shown_by(
         }
         Requirement::After { time } => (now >= *time).then(ShownBy::default),
     }
-}
-
-fn executed(call: &MadeCall) -> Option<ExecuteTool> {
-    (call.name == ProposalKind::ExecuteTool.as_str()).then(|| serde_json::from_str(&call.arguments).ok())?
 }
 
 /// The reason why a task cannot be worked on; `None` if it can.

@@ -2,6 +2,7 @@
 //! events: both ways give the same.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -10,8 +11,9 @@ use serde_json::{Value, json};
 use super::artifact::{Artifact, ArtifactSource, ArtifactType, Environment};
 use super::audit::AuditLine;
 use super::page::Pages;
+use super::proposal::{ExecuteTool, ProposalKind};
 use super::{ApprovalContext, Campaign, CampaignTask, CampaignTaskStatus, Lead, LeadStatus, Requirement, TaskMetadata, sha256};
-use crate::domain::{CallState, LeadId, StepId, ToolCallId};
+use crate::domain::{CallRequest, CallState, LeadId, Machine, StepId, ToolCallId};
 
 /// The best leads that are shown.
 pub const MOST_LEADS_SHOWN: usize = 20;
@@ -35,6 +37,40 @@ pub struct MadeCall {
     pub refusal: Option<String>,
     /// When it ended.
     pub ended_at: Option<DateTime<Utc>>,
+    #[serde(skip)]
+    run: ReadRun,
+}
+
+/// The run that a call proposed, read at most once: each condition of each task looks at all calls,
+/// several times in a cycle.
+#[derive(Clone, Debug, Default)]
+struct ReadRun(OnceLock<Option<ExecuteTool>>);
+
+/// It follows from the arguments, so no two calls differ by it.
+impl PartialEq for ReadRun {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for ReadRun {}
+
+impl MadeCall {
+    /// A call that a step has just asked for.
+    pub fn proposed(tool_call_id: ToolCallId, step_id: StepId, asked: &CallRequest) -> Self {
+        let (name, arguments) = (asked.name.clone(), asked.arguments.clone());
+        let (state, run) = (CallState::FIRST, ReadRun::default());
+        Self { tool_call_id, step_id, name, arguments, state, refusal: None, ended_at: None, run }
+    }
+
+    /// The run of a tool that it proposed; `None` if it proposed something else.
+    pub fn run(&self) -> Option<&ExecuteTool> {
+        let read = || match self.name == ProposalKind::ExecuteTool.as_str() {
+            true => serde_json::from_str(&self.arguments).ok(),
+            false => None,
+        };
+        self.run.0.get_or_init(read).as_ref()
+    }
 }
 
 /// The newest version of an artifact, with its content only if a task needs it.

@@ -1,7 +1,7 @@
 //! The check before a campaign starts: tables, secrets, model, and what its tasks need. Its events
 //! and artifacts were checked before.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
@@ -130,6 +130,6 @@ async fn script_fault(campaigns: &Campaigns, state: &CampaignState) -> Option<St
         _ => false,
     };
     let task = state.tasks.iter().find(|task| task.metadata.preconditions.iter().chain(&task.metadata.requires).any(needs))?;
-    let error = campaigns.0.hands.sandbox.ready_for(ScriptLanguage::Python).await.err()?;
+    let error = campaigns.0.hands.sandbox.ready_for(ScriptLanguage::Python, &BTreeSet::new()).await.err()?;
     Some(format!("task {} needs a Python script, and {}", task.id, chain(&error)))
 }

@@ -58,8 +58,8 @@ impl ReadScript {
     /// The run of a plan, and the arguments that its approval is bound to.
     ///
     /// # Errors
-    /// [`ToolError::Refused`] if its language is not installed, the way out refuses a host, or the
-    /// script or a file is another version than the approved one.
+    /// [`ToolError::Refused`] if its language is not installed or knows no hosts, the way out
+    /// refuses a host, or the script or a file is another version than the approved one.
     pub(super) async fn of(
         proposal: CampaignProposal,
         plan: ScriptPlan,
@@ -69,7 +69,8 @@ impl ReadScript {
         lease: &Lease,
     ) -> Result<(Self, Value), ToolError> {
         let refused = |why: String| ToolError::Refused(Refusal::new(RefusalCode::Gone, why));
-        kit.hands.sandbox.ready_for(plan.language).await.map_err(|error| refused(format!("not run: {}", chain(&error))))?;
+        let ready = kit.hands.sandbox.ready_for(plan.language, &plan.hosts).await;
+        ready.map_err(|error| refused(format!("not run: {}", chain(&error))))?;
         if let Some(why) = plan.hosts.iter().find_map(|host| kit.hands.egress.refuses(host)) {
             return Err(Refusal::arguments(format!("arguments.hosts: {why}")).into());
         }

@@ -33,7 +33,7 @@ struct FetchRequest {
     body_base64: Option<String>,
 }
 
-fn read(grants: &Grants, request: &str) -> Result<OperationRequest, OperationRefused> {
+pub(super) fn read(grants: &Grants, request: &str) -> Result<OperationRequest, OperationRefused> {
     let written: FetchRequest = json(request)?;
     let method = written.method.map_or_else(|| "GET".to_owned(), |method| method.to_ascii_uppercase());
     let url = Url::parse(&written.url);

@@ -74,7 +74,27 @@ impl Operations {
         ends.filter(|end| !end.ok).map(|end| end.value).collect()
     }
 
-    fn start(&mut self, request: Result<OperationRequest, OperationRefused>) -> Result<u32> {
+    /// Reads a request that is not too long, and compares it with the grants.
+    pub(super) fn read(&self, grants: &Grants, request: &str, read: ReadRequest) -> Result<OperationRequest, OperationRefused> {
+        let (size, most) = (request.len(), self.limits.request_bytes);
+        match size <= most {
+            true => read(grants, request),
+            false => Err(OperationRefused::new(format!("the request has {size} bytes and may have {most}; send less at once"))),
+        }
+    }
+
+    /// Does what was started until one is done, for a guest that does nothing meanwhile.
+    pub(super) async fn next_end(&mut self, doing: &mut BoxFuture<'static, ()>) -> Option<Completion> {
+        let ended = tokio::select! {
+            biased;
+            ended = self.told.next() => ended,
+            () = doing => None,
+        };
+        self.open -= u32::from(ended.is_some());
+        ended
+    }
+
+    pub(super) fn start(&mut self, request: Result<OperationRequest, OperationRefused>) -> Result<u32> {
         let most = self.limits.operations;
         self.started += 1;
         self.open += 1;
@@ -121,13 +141,9 @@ impl HostState {
     /// Starts an operation. The guest hears of a fault in the request as the operation's end, like
     /// any other failure.
     pub(super) fn start(&mut self, request: &str, read: ReadRequest) -> Result<u32> {
-        let grants = Arc::clone(&self.grants);
         let none = || wasmtime::Error::msg("no power that has operations was granted");
-        let (size, most) = (request.len(), self.operations.as_ref().ok_or_else(none)?.limits.request_bytes);
-        let request = self.noted(match size <= most {
-            true => read(&grants, request),
-            false => Err(OperationRefused::new(format!("the request has {size} bytes and may have {most}; send less at once"))),
-        });
+        let request = self.operations.as_ref().ok_or_else(none)?.read(&self.grants, request, read);
+        let request = self.noted(request);
         self.operations.as_mut().ok_or_else(none)?.start(request)
     }
 }

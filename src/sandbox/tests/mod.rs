@@ -6,6 +6,7 @@ mod checks;
 mod examples;
 mod operations;
 mod powers;
+mod python;
 mod refusals;
 mod safety;
 mod scripted;

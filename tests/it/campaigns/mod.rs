@@ -20,6 +20,7 @@ mod one_cycle;
 mod overtaken;
 mod plans;
 mod python;
+mod python_reach;
 mod ranking;
 mod reasons;
 mod script_reach;

@@ -1,6 +1,7 @@
 //! Python scripts of campaigns. `scripts/python-component` builds the component; without it these
 //! stories are skipped, loudly, and never under `CI=true`.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,7 +23,7 @@ const PYTHON: &str = "import csv\nrows = list(csv.DictReader(open('people')))\nl
 const JAVASCRIPT: &str = "const rows = files.people.trim().split('\\n').slice(1);\nlog('summed', rows.length);\nreturn rows.reduce((sum, row) => sum + Number(row.split(',')[1]), 0)";
 
 /// A folder with the component, compiled once for all tests. `None`: it is not built.
-async fn python() -> Option<&'static Path> {
+pub(super) async fn python() -> Option<&'static Path> {
     static INSTALLED: OnceCell<Option<PathBuf>> = OnceCell::const_new();
     INSTALLED.get_or_init(install).await.as_deref()
 }
@@ -51,7 +52,7 @@ async fn install() -> Option<PathBuf> {
 }
 
 /// Puts what is installed into a data folder, without compiling it again.
-fn bring(installed: &Path, data: &Path) {
+pub(super) fn bring(installed: &Path, data: &Path) {
     let folder = data.join("python");
     std::fs::create_dir(&folder).unwrap();
     for file in std::fs::read_dir(installed).unwrap().flatten() {
@@ -176,8 +177,12 @@ async fn a_python_script_has_input_files_log_and_tmp_and_hears_what_it_has_not()
     let result = serde_json::from_str::<Value>(&end.result.unwrap()).unwrap();
     assert_eq!((result, end.logs), (json!([{"n": 1}, {"people": "Ada"}, "ü"]), vec!["a 2".to_owned(), "b".to_owned()]));
     for (source, words) in [
-        ("import socket\nsocket.create_connection(('127.0.0.1', 80))", "a script has no network (line 2"),
-        ("import urllib.request\nurllib.request.urlopen('http://x.example')", "a script has no network"),
+        ("import socket\nsocket.create_connection(('127.0.0.1', 80))", "that its approval grants (line 2"),
+        ("import urllib.request\nurllib.request.urlopen('http://x.example')", "a script has no network but fetch(url)"),
+        ("fetch('http://x.example')", "OSError: a script reaches nothing: it has no network"),
+        ("fetch('http://x.example')", "the hosts that its approval grants (arguments.hosts of run_script) (line 1"),
+        ("fetch('http://x.example', body='x')", "TypeError: a request with GET has no body; give a method, like POST"),
+        ("fetch('http://x.example', 'POST', body={})", "give an object as json.dumps(object)"),
         ("open('/etc/passwd')", "there is no file '/etc/passwd'"),
         ("import io\nreturn io.open('/proc/self/environ').read()", "there is no file '/proc/self/environ'"),
         ("import posix\nposix.open('/etc/passwd', 0)", "a script has no open"),
@@ -214,7 +219,7 @@ async fn a_python_script_ends_at_its_bounds() {
     let Some(installed) = python().await else { return };
     let short = ScriptLimits { deadline: Duration::from_millis(500), ..ScriptLimits::default() };
     let (timed, _folder) = sandbox(installed, short);
-    timed.ready_for(ScriptLanguage::Python).await.unwrap();
+    timed.ready_for(ScriptLanguage::Python, &BTreeSet::new()).await.unwrap();
     for source in
         ["while True: pass", "while True:\n  try:\n    while True: pass\n  except BaseException: pass", "return 9 ** 9 ** 9"]
     {
@@ -238,7 +243,7 @@ async fn a_python_script_ends_at_its_bounds() {
 }
 
 #[tokio::test]
-async fn a_python_component_that_imports_more_than_log_is_refused_and_what_was_there_stays() {
+async fn a_python_component_that_imports_more_than_log_and_http_is_refused_and_what_was_there_stays() {
     let folder = tempfile::tempdir().unwrap();
     let refused = async |bytes: Vec<u8>| InstalledPython::put(folder.path(), bytes).await.unwrap_err().to_string();
     let component = |text: &str| wat::parse_str(text).unwrap();
@@ -246,7 +251,7 @@ async fn a_python_component_that_imports_more_than_log_is_refused_and_what_was_t
         r#"(component (import "log" (func (param "line" string))) (import "wasi:cli/environment@0.2.0" (instance)))"#,
     ));
     let foreign = foreign.await;
-    assert!(foreign.contains("imports wasi:cli/environment@0.2.0, and may import log alone"), "{foreign}");
+    assert!(foreign.contains("imports wasi:cli/environment@0.2.0, and may import log and http alone"), "{foreign}");
     let other = refused(component("(component)")).await;
     assert!(other.contains("it does not run a script"), "{other}");
     let none = refused(b"no component".to_vec()).await;
@@ -258,9 +263,9 @@ async fn a_python_component_that_imports_more_than_log_is_refused_and_what_was_t
     std::fs::write(folder.path().join("python.wasm"), &foreign).unwrap();
     std::fs::write(folder.path().join("python.wasm.sha256"), sum).unwrap();
     let (sandbox, _folder) = sandbox(folder.path(), ScriptLimits::default());
-    let told = sandbox.ready_for(ScriptLanguage::Python).await.unwrap_err().to_string();
-    assert!(told.contains("imports read-file, and may import log alone"), "{told}");
+    let told = sandbox.ready_for(ScriptLanguage::Python, &BTreeSet::new()).await.unwrap_err().to_string();
+    assert!(told.contains("imports read-file, and may import log and http alone"), "{told}");
     std::fs::write(folder.path().join("python.wasm.sha256"), "0".repeat(64)).unwrap();
-    let told = sandbox.ready_for(ScriptLanguage::Python).await.unwrap_err().to_string();
+    let told = sandbox.ready_for(ScriptLanguage::Python, &BTreeSet::new()).await.unwrap_err().to_string();
     assert!(told.contains("its sha256 is not the recorded one"), "{told}");
 }

@@ -1,6 +1,8 @@
 //! Tables of which scripts may run, and what a run proves.
 
+use super::super::state::MadeCall;
 use super::*;
+use crate::domain::HttpGrant;
 
 #[test]
 fn campaign_scripts_are_refused_before_anybody_is_asked() {
@@ -8,6 +10,7 @@ fn campaign_scripts_are_refused_before_anybody_is_asked() {
         vec![task(1, "pending", wants_note())],
         vec![
             artifact("js_script", "sum", "return 1"),
+            artifact("python_script", "sum", "return 1"),
             artifact("js_script", "long", &"x".repeat(200 << 10)),
             artifact("file", "people", "a"),
             artifact("environment", "settings", "{}"),
@@ -40,6 +43,11 @@ fn campaign_scripts_are_refused_before_anybody_is_asked() {
         validate(&there, &read("execute_tool", json!({"task": 1, "tool": "run_script", "arguments": fits})), 1, now()),
         Ok(())
     );
+    for script in ["js_script/sum", "python_script/sum"] {
+        let arguments = json!({"script": script, "hosts": ["x.example"]});
+        let plan = script::ScriptPlan::of(&there, arguments.as_object().unwrap()).unwrap();
+        assert!(plan.hosts.contains(&HttpGrant::host("x.example")), "{script}");
+    }
     assert!(snapshot(&there, now(), &tool_lines()).contains("run_script {\"script\": KEY"));
     assert!(!snapshot(&ready(), now(), &tool_lines()).contains("run_script"), "nothing is said of scripts where there is none");
 }
@@ -87,4 +95,21 @@ fn campaign_scripts_that_ran_before_their_newest_version_prove_nothing() {
     ] {
         assert!(ran_at(ended, outcome, key).is_err(), "{ended} {outcome} {key}");
     }
+}
+
+#[test]
+fn campaign_call_is_read_once_however_many_conditions_look_at_it() {
+    let call = |name: &str, arguments: &str| -> MadeCall {
+        let written = json!({"tool_call_id": 5, "step_id": 4, "name": name, "arguments": arguments, "state": "done",
+                             "refusal": null, "ended_at": now()});
+        serde_json::from_value(written).unwrap()
+    };
+    let arguments = json!({"task": 1, "tool": "run_script", "arguments": {"script": "sum"}}).to_string();
+    let made = call("execute_tool", &arguments);
+    let run = made.run().unwrap();
+    assert_eq!(run.tool, "run_script");
+    assert!(std::ptr::eq(run, made.run().unwrap()), "the next look reads nothing");
+    let other = call("execute_tool", &arguments);
+    assert_eq!((json!(made), &made), (json!(other), &other), "a call stays what it was by a look");
+    assert!(call("execute_tool", "{").run().is_none() && call("no_op", &arguments).run().is_none());
 }
