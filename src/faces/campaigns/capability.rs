@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 
 use super::Campaigns;
-use super::request;
+use super::request::{self, FingerprintedWords};
 use super::script::{PresenceOf, not_run};
 use crate::domain::campaign::judge::{capabilities_of, is_own_tool};
 use crate::domain::campaign::proposal::ExecuteTool;
@@ -46,9 +46,13 @@ impl Campaigns {
         Ok(lines)
     }
 
-    /// The words of this program in a request about a state.
-    pub(super) async fn words(&self, state: &CampaignState) -> Result<ProgramWords, StoreError> {
-        Ok(ProgramWords { tools: self.tool_lines(state).await?, ..request::words() })
+    /// The words of this program in a request about a state. They are the same for all states that
+    /// name no capability.
+    pub(super) async fn words(&self, state: &CampaignState) -> Result<Arc<FingerprintedWords>, StoreError> {
+        if capabilities_of(state).is_empty() {
+            return Ok(request::shared_words());
+        }
+        Ok(FingerprintedWords::of(ProgramWords { tools: self.tool_lines(state).await?, ..request::words() }))
     }
 
     /// The faults of the capabilities that an environment names or a task needs, each with what to

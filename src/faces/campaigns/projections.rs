@@ -14,7 +14,7 @@ use super::Campaigns;
 use crate::domain::CampaignId;
 use crate::domain::campaign::files::{files, is_shown};
 use crate::facts::{Event, EventRecord};
-use crate::store::{CampaignError, Store, StoreError};
+use crate::store::{Announced, CampaignError, Store, StoreError};
 use crate::whole_file;
 
 pub(super) async fn run(campaigns: &Campaigns, shutdown: CancellationToken) {
@@ -48,7 +48,7 @@ pub(super) async fn run(campaigns: &Campaigns, shutdown: CancellationToken) {
 
 /// The campaigns of an event and of all that came after it meanwhile, each once; `None` if some
 /// were missed.
-fn all_of(first: Option<CampaignId>, events: &mut Receiver<EventRecord>) -> Option<BTreeSet<CampaignId>> {
+fn all_of(first: Option<CampaignId>, events: &mut Receiver<Announced<EventRecord>>) -> Option<BTreeSet<CampaignId>> {
     let mut changed: BTreeSet<_> = first.into_iter().collect();
     loop {
         match events.try_recv() {

@@ -1,7 +1,7 @@
 //! The model request of a cycle: the rules, the snapshot, the eight tools. All of it follows from
 //! the state and the time.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -60,11 +60,32 @@ pub(super) fn specs() -> Vec<ToolSpec> {
 /// All eight as each request offers them, written once.
 static OFFERED: LazyLock<Vec<SharedSpec>> = LazyLock::new(|| specs().into_iter().map(Into::into).collect());
 /// The words of this program, made once.
-static WORDS: LazyLock<ProgramWords> = LazyLock::new(|| ProgramWords::of(json!(specs()).to_string()));
+static WORDS: LazyLock<Arc<FingerprintedWords>> =
+    LazyLock::new(|| FingerprintedWords::of(ProgramWords::of(json!(specs()).to_string())));
+
+/// Words of a program, and their fingerprint.
+#[derive(Debug, PartialEq)]
+pub(super) struct FingerprintedWords {
+    /// The words.
+    pub(super) words: ProgramWords,
+    /// Their sha256.
+    pub(super) sha256: String,
+}
+
+impl FingerprintedWords {
+    pub(super) fn of(words: ProgramWords) -> Arc<Self> {
+        Arc::new(Self { sha256: words.sha256(), words })
+    }
+}
 
 /// The words of this program.
 pub(super) fn words() -> ProgramWords {
-    WORDS.clone()
+    WORDS.words.clone()
+}
+
+/// The same as each request has them in which no capability is offered.
+pub(super) fn shared_words() -> Arc<FingerprintedWords> {
+    Arc::clone(&WORDS)
 }
 
 impl CycleRequest {
@@ -102,3 +123,6 @@ impl CycleRequest {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

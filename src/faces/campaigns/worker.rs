@@ -142,7 +142,8 @@ impl CampaignWorker {
                 if refused.bad_answers < MOST_BAD_ANSWERS {
                     return Ok(None);
                 }
-                let words = format!("{} bad answers; the last: {why}", refused.bad_answers);
+                // The reason stands with each refused answer, in words for the model.
+                let words = format!("{} bad answers: none was a proposal that may be carried out", refused.bad_answers);
                 self.end(turn, id, CycleCame { words, ..CycleCame::default() }).await.map(Some)
             }
         }
@@ -183,8 +184,9 @@ impl CampaignWorker {
         if let Some(words) = turn.law.used_up(turn.steps + 1) {
             return self.end(turn, id, CycleCame { words, silent: true, ..CycleCame::default() }).await.map(Asked::Worked);
         }
-        let words = self.0.words(&state).await?;
-        let request = CycleRequest::of(&state, now, &words);
+        let told = self.0.words(&state).await?;
+        let (words, fingerprint) = (&told.words, &told.sha256);
+        let request = CycleRequest::of(&state, now, words);
         let asked = CycleAsked {
             turn: lease.turn,
             number: turn.steps + 1,
@@ -194,19 +196,18 @@ impl CampaignWorker {
             request_sha256: request.request_sha256.clone(),
             files: request.files.clone(),
         };
-        let fingerprint = words.sha256();
-        let told = (state.words.as_ref() != Some(&fingerprint)).then(|| CycleWords {
+        let anew = (state.words.as_ref() != Some(fingerprint)).then(|| CycleWords {
             turn: lease.turn,
             sha256: fingerprint.clone(),
             words: words.clone(),
         });
-        let said = 1 + i64::from(told.is_some());
-        let upto = store.ask_in_cycle(lease, told, asked, now).await?;
+        let said = 1 + i64::from(anew.is_some());
+        let upto = store.ask_in_cycle(lease, anew, asked, now).await?;
         let (task, profiles) = &turn.law.models;
         let model = executor.models.chosen(task.as_deref(), profiles).await;
         let temperature = turn.law.profile.temperature;
         let answered =
-            model.answer(request.for_model(&words, turn.law.answer_tokens, temperature, turn.meter().clone()), &|_| {}).await;
+            model.answer(request.for_model(words, turn.law.answer_tokens, temperature, turn.meter().clone()), &|_| {}).await;
         store.count_broken(lease, &turn.meter().take(), self.0.clock().now()).await?;
         let mut answer = match answered {
             Ok(answer) => answer,
@@ -236,7 +237,7 @@ impl CampaignWorker {
         // and neither changes it.
         let alone = upto == state.sequence + said;
         if let Some((_, sequence)) = stored.sequences.filter(|(first, _)| alone && *first == upto + 1) {
-            let state = CampaignState { words: Some(fingerprint), sequence, ..state };
+            let state = CampaignState { words: Some(fingerprint.clone()), sequence, ..state };
             store.hand_on_answered(lease, state, &stored, turn.steps);
         }
         let proposals = stored.calls.len();
@@ -299,6 +300,7 @@ fn judged(calls: &[LastCall]) -> Judged {
                 proposal: Some(call.name.clone()),
                 fingerprint: read.filter(|_| begun && !again).map(|proposal| proposal.fingerprint()),
                 words: format!("{} was {how}: {}", call.name, sentence(result)),
+                told: None,
                 fruitful: done && !idle,
                 silent: false,
             })

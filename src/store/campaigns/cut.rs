@@ -182,16 +182,22 @@ impl Unit {
             return Ok(CycleCame { words: why.to_owned(), silent: true, ..CycleCame::default() });
         };
         let ended = last.map(value::<ToolCallEnded>).transpose()?;
-        let Some(ToolCallEnded { name, outcome, .. }) = ended.filter(|ended| ended.outcome.refusal.is_none()) else {
+        let Some(ended) = ended.filter(|ended| ended.outcome.refusal.is_none()) else {
             return Ok(CycleCame { words: why.to_owned(), ..CycleCame::default() });
         };
+        let said = ended.said();
+        let ToolCallEnded { name, outcome, verdict, .. } = ended;
         let how = match (outcome.ok, outcome.account.cut) {
             (true, _) => "done",
             (false, true) => "cut off",
             (false, false) => "not done",
         };
+        let in_words = |result: &str| format!("{name} was {how}: {result} {why}");
+        // The result of a call that the cut ended tells the model what to do next.
+        let by_the_cut = outcome.account.cut || verdict.is_none();
+        let words = in_words(if by_the_cut { &said } else { &outcome.result });
+        let told = by_the_cut.then(|| in_words(&outcome.result));
         let fruitful = outcome.ok && name != ProposalKind::NoOp.as_str();
-        let words = format!("{name} was {how}: {} {why}", outcome.result);
-        Ok(CycleCame { proposal: Some(name), words, fruitful, ..CycleCame::default() })
+        Ok(CycleCame { proposal: Some(name), words, told, fruitful, ..CycleCame::default() })
     }
 }

@@ -45,8 +45,10 @@ pub struct CycleCame {
     pub proposal: Option<String>,
     /// The fingerprint of it.
     pub fingerprint: Option<String>,
-    /// The outcome, in words.
+    /// The outcome, in words for a person.
     pub words: String,
+    /// The outcome in words for the model, if they are others.
+    pub told: Option<String>,
     /// True if something came of it.
     pub fruitful: bool,
     /// True if no model answered; the words say why.
@@ -369,7 +371,8 @@ impl CycleEnding {
         presence: Presence,
         now: DateTime<Utc>,
     ) -> Self {
-        let CycleCame { proposal, fingerprint, words, fruitful, silent } = came;
+        let CycleCame { proposal, fingerprint, words, told, fruitful, silent } = came;
+        let for_model = told.as_ref().unwrap_or(&words);
         let mut campaign = state.campaign.clone();
         campaign.cycles += 1;
         campaign.idle_cycles = if fruitful { 0 } else { campaign.idle_cycles + 1 };
@@ -380,12 +383,12 @@ impl CycleEnding {
         campaign.fault = match &proposal {
             None => campaign.fault,
             Some(kind) if fruitful || kind == ProposalKind::NoOp.as_str() => None,
-            Some(_) => Some(shortened(&words, MOST_FAULT).to_string()),
+            Some(_) => Some(shortened(for_model, MOST_FAULT).to_string()),
         };
         let at = state.sha256();
         campaign.carried.retain(|past| past.state == at);
         if let Some(proposal) = fingerprint {
-            campaign.carried.push(Carried { state: at, proposal, came: words.clone() });
+            campaign.carried.push(Carried { state: at, proposal, came: for_model.clone() });
             let over = campaign.carried.len().saturating_sub(MOST_CARRIED);
             campaign.carried.drain(..over);
         }
@@ -468,7 +471,8 @@ impl Unit {
         came: &CycleCame,
         presence: Presence,
     ) -> Result<CycleEnding, StoreError> {
-        let came = CycleCame { words: self.clean(&came.words).into_owned(), ..came.clone() };
+        let clean = |words: &String| self.clean(words).into_owned();
+        let came = CycleCame { words: clean(&came.words), told: came.told.as_ref().map(clean), ..came.clone() };
         let mut ending = CycleEnding::of(lease.turn, state, judged, came, presence, self.now);
         self.record(lease.conversation, std::slice::from_ref(&ending.fact)).await?;
         if ending.completes() {

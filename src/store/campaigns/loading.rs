@@ -11,7 +11,7 @@ use sqlx::{query, query_as, query_scalar};
 use super::CampaignError;
 use super::audited::audit_of;
 use super::pages::pages_of;
-use super::rows::{Of, rows, rows_with};
+use super::rows::{Of, rows, rows_for_cycle};
 use crate::domain::campaign::state::{CampaignRows, LeadsInBrief, MadeCall, named_leads};
 use crate::domain::campaign::{CampaignState, Lead};
 use crate::domain::{CallState, CampaignId, ConversationId, Machine, OperationState, StepId, ToolCallId, TurnInput, TurnState};
@@ -111,13 +111,14 @@ impl Store {
         CampaignState::of(rows).map_err(CampaignError::broken(id))
     }
 
-    /// The same of the campaign that a conversation belongs to.
+    /// The same of the campaign that a conversation belongs to, as a cycle needs it: if no
+    /// condition looks for a call, it has those alone that its audit names.
     ///
     /// # Errors
     /// As [`Store::campaign_state`].
     pub async fn campaign_state_in(&self, conversation: ConversationId) -> Result<CampaignState, CampaignError> {
-        let rows = rows(&self.pool, Of::Conversation(conversation)).await?;
-        let rows = rows.ok_or_else(|| CampaignError::Missing(format!("conversation {conversation} has no campaign")))?;
+        let read = rows_for_cycle(&self.pool, conversation, None).await?;
+        let (rows, _) = read.ok_or_else(|| CampaignError::Missing(format!("conversation {conversation} has no campaign")))?;
         let id = CampaignId(rows.campaign["id"].as_i64().unwrap_or_default());
         CampaignState::of(rows).map_err(CampaignError::broken(id))
     }
@@ -129,7 +130,7 @@ impl Store {
     /// If the database does not answer.
     pub async fn cycle_taken_up(&self, lease: &Lease, wanted: Wanted) -> Result<Option<(Standing, ReadState)>, StoreError> {
         let asked = self.asked(lease.conversation, wanted);
-        let read = rows_with(&self.pool, Of::Conversation(lease.conversation), Some(asked.of(lease))).await?;
+        let read = rows_for_cycle(&self.pool, lease.conversation, Some(asked.of(lease))).await?;
         let Some((rows, Some(standing))) = read else { return Ok(None) };
         let id = CampaignId(rows.campaign["id"].as_i64().unwrap_or_default());
         let state = CampaignState::of(rows).map_err(CampaignError::broken(id));
@@ -348,15 +349,7 @@ impl HeldCycle {
     /// number, which the state includes. `None` if the answer has not made exactly one proposal.
     pub(super) fn answered(state: &CampaignState, stored: &StoredStep, number: i32) -> Option<Self> {
         let (Some(step), [OpenCall { call, request }]) = (stored.step, stored.calls.as_slice()) else { return None };
-        let made = MadeCall {
-            tool_call_id: *call,
-            step_id: step,
-            name: request.name.clone(),
-            arguments: request.arguments.clone(),
-            state: CallState::FIRST,
-            refusal: None,
-            ended_at: None,
-        };
+        let made = MadeCall::proposed(*call, step, request);
         Some(Self {
             campaign: state.campaign.id,
             steps: number,

@@ -17,15 +17,18 @@ use crate::domain::{CampaignId, ConversationId};
 use crate::store::queue::standing::StandingRow;
 
 /// $1 and $2: the campaign, or its conversation; $3: the most leads; $4: the most calls; $5: a
-/// question for the place of a turn, or NULL; $6: the most lines of the audit. The calls of a
-/// conversation are as old as its turns, which have an index. The lines of the audit are those that
-/// `audited` makes of events; which artifacts are files is seen in their table without their
-/// content.
+/// question for the place of a turn, or NULL; $6: the most lines of the audit; $7: true if the
+/// newest calls are wanted in any case. Else they are read if a condition looks for one: to read
+/// them is much of the work, and the audit names a few alone. The calls of a conversation are as
+/// old as its turns, which have an index. The lines of the audit are those that `audited` makes of
+/// events; which artifacts are files is seen in their table without their content.
 const STATE: &str = r#"
 WITH c AS MATERIALIZED (SELECT * FROM campaigns WHERE id = coalesce($1, (SELECT id FROM campaigns WHERE conversation_id = $2))),
      wanted AS MATERIALIZED (
          SELECT w.condition, w.condition ->> 'kind' AS kind FROM c JOIN campaign_tasks t ON t.campaign_id = c.id, jsonb_array_elements(
-             coalesce(t.metadata -> 'preconditions', '[]') || coalesce(t.metadata -> 'requires', '[]')) AS w (condition))
+             coalesce(t.metadata -> 'preconditions', '[]') || coalesce(t.metadata -> 'requires', '[]')) AS w (condition)),
+     asks AS MATERIALIZED (
+         SELECT $7 OR EXISTS (SELECT FROM wanted WHERE kind IN ('tool_succeeded', 'script_succeeded')) AS for_calls)
 SELECT json_build_object(
     'campaign', to_json(c),
     'sequence', (SELECT last_sequence FROM conversations o WHERE o.conversation_id = c.conversation_id),
@@ -37,26 +40,14 @@ SELECT json_build_object(
                                                    = (newest.artifact_type, newest.artifact_key, newest.version)),
     'contexts', (SELECT coalesce(json_agg(x ORDER BY id), '[]') FROM campaign_contexts x WHERE x.campaign_id = c.id),
     'calls', (SELECT coalesce(json_agg(k), '[]') FROM (
-        SELECT k.tool_call_id, k.step_id, k.name, k.arguments, k.state, k.refusal, k.ended_at
-        FROM turns t JOIN tool_calls k USING (turn_id) WHERE t.conversation_id = c.conversation_id AND k.ended_at IS NOT NULL
-        ORDER BY t.turn_id DESC, k.tool_call_id DESC LIMIT $4) k),
-    'audit', (SELECT coalesce(json_agg(l.line ORDER BY l.sequence), '[]') FROM (
-        (SELECT e.sequence, jsonb_build_object('kind', e.kind) || CASE e.kind
-             WHEN 'tool_call_ended' THEN jsonb_build_object('call', e.payload -> 'call', 'unknown', EXISTS (
-                 SELECT FROM operations o WHERE o.tool_call_id = (e.payload ->> 'call')::bigint AND o.state = 'unknown'))
-             WHEN 'proposal_refused' THEN jsonb_build_object('why', e.payload -> 'why')
-             WHEN 'script_ran' THEN jsonb_build_object(
-                 'script', e.payload -> 'script', 'files', e.payload -> 'files', 'ok', e.payload -> 'ok')
-             WHEN 'page_read' THEN jsonb_build_object('address', e.payload #> '{page,address}')
-             ELSE jsonb_build_object('touch', e.payload -> 'touch') END AS line
-         FROM events e WHERE e.conversation_id = c.conversation_id
-             AND e.kind IN ('tool_call_ended', 'proposal_refused', 'script_ran', 'page_read', 'page_touched')
-         ORDER BY e.sequence DESC LIMIT $6)
+        (SELECT k.tool_call_id, k.step_id, k.name, k.arguments, k.state, k.refusal, k.ended_at
+         FROM turns t JOIN tool_calls k USING (turn_id) WHERE t.conversation_id = c.conversation_id AND k.ended_at IS NOT NULL
+             AND (SELECT for_calls FROM asks)
+         ORDER BY t.turn_id DESC, k.tool_call_id DESC LIMIT $4)
         UNION ALL
-        (SELECT a.sequence, jsonb_build_object('kind', 'artifact_kept', 'source', a.source,
-             'file', jsonb_build_object('type', a.artifact_type, 'key', a.artifact_key, 'version', a.version))
-         FROM artifacts a WHERE a.campaign_id = c.id AND a.artifact_type = 'file' ORDER BY a.sequence DESC LIMIT $6)
-        ORDER BY sequence DESC LIMIT $6) l),
+        (SELECT k.tool_call_id, k.step_id, k.name, k.arguments, k.state, k.refusal, k.ended_at
+         FROM tool_calls k WHERE k.tool_call_id = ANY(audit.calls) AND NOT (SELECT for_calls FROM asks))) k),
+    'audit', audit.lines,
     'counted', (SELECT coalesce(json_agg(json_build_array(status, leads, newest)), '[]') FROM (
         SELECT status, count(*) AS leads, max(sequence) AS newest FROM leads WHERE campaign_id = c.id GROUP BY status) s),
     'leads_sha256', (SELECT encode(sha256(convert_to(coalesce(string_agg(
@@ -79,7 +70,25 @@ SELECT json_build_object(
             ORDER BY e.sequence DESC LIMIT 1) e
         WHERE wanted.kind = 'page_read')),
     standing($5)
-FROM c"#;
+FROM c CROSS JOIN LATERAL (
+    SELECT coalesce(json_agg(l.line ORDER BY l.sequence), '[]') AS lines,
+           array_agg((l.line ->> 'call')::bigint) FILTER (WHERE l.line ->> 'kind' = 'tool_call_ended') AS calls FROM (
+        (SELECT e.sequence, jsonb_build_object('kind', e.kind) || CASE e.kind
+             WHEN 'tool_call_ended' THEN jsonb_build_object('call', e.payload -> 'call', 'unknown', EXISTS (
+                 SELECT FROM operations o WHERE o.tool_call_id = (e.payload ->> 'call')::bigint AND o.state = 'unknown'))
+             WHEN 'proposal_refused' THEN jsonb_build_object('why', e.payload -> 'why')
+             WHEN 'script_ran' THEN jsonb_build_object(
+                 'script', e.payload -> 'script', 'files', e.payload -> 'files', 'ok', e.payload -> 'ok')
+             WHEN 'page_read' THEN jsonb_build_object('address', e.payload #> '{page,address}')
+             ELSE jsonb_build_object('touch', e.payload -> 'touch') END AS line
+         FROM events e WHERE e.conversation_id = c.conversation_id
+             AND e.kind IN ('tool_call_ended', 'proposal_refused', 'script_ran', 'page_read', 'page_touched')
+         ORDER BY e.sequence DESC LIMIT $6)
+        UNION ALL
+        (SELECT a.sequence, jsonb_build_object('kind', 'artifact_kept', 'source', a.source,
+             'file', jsonb_build_object('type', a.artifact_type, 'key', a.artifact_key, 'version', a.version))
+         FROM artifacts a WHERE a.campaign_id = c.id AND a.artifact_type = 'file' ORDER BY a.sequence DESC LIMIT $6)
+        ORDER BY sequence DESC LIMIT $6) l) audit"#;
 
 /// The campaign whose state is read.
 #[derive(Clone, Copy, Debug)]
@@ -112,13 +121,24 @@ struct Read {
 
 /// The rows of a campaign as its tables and events have them; `None` if there is none.
 pub(super) async fn rows(database: impl PgExecutor<'_>, of: Of) -> Result<Option<CampaignRows>, sqlx::Error> {
-    Ok(rows_with(database, of, None).await?.map(|(rows, _)| rows))
+    Ok(read(database, of, true, None).await?.map(|(rows, _)| rows))
 }
 
-/// The same with the place where a turn stands, if that is `asked`. It is read a moment later.
-pub(super) async fn rows_with(
+/// The same as a cycle needs them: the newest calls only if a condition looks for one, else those
+/// that the audit names. With the place where a turn stands, if that is `asked`; it is read a
+/// moment later.
+pub(super) async fn rows_for_cycle(
+    database: impl PgExecutor<'_>,
+    conversation: ConversationId,
+    asked: Option<Value>,
+) -> Result<Option<(CampaignRows, Option<StandingRow>)>, sqlx::Error> {
+    read(database, Of::Conversation(conversation), false, asked).await
+}
+
+async fn read(
     database: impl PgExecutor<'_>,
     of: Of,
+    all_calls: bool,
     asked: Option<Value>,
 ) -> Result<Option<(CampaignRows, Option<StandingRow>)>, sqlx::Error> {
     let (campaign, conversation) = match of {
@@ -128,7 +148,7 @@ pub(super) async fn rows_with(
     let most = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
     let read = query_as::<_, (Json<Read>, Option<Json<StandingRow>>)>(STATE).bind(campaign).bind(conversation);
     let read = read.bind(most(MOST_LEADS_SHOWN)).bind(most(MOST_CALLS_READ)).bind(asked).bind(most(MOST_AUDIT));
-    let read = read.fetch_optional(database).await?;
+    let read = read.bind(all_calls).fetch_optional(database).await?;
     Ok(read.map(|(Json(read), standing)| (read.rows(), standing.map(|Json(standing)| standing))))
 }
 

@@ -317,8 +317,10 @@ async fn campaign_touch_that_a_stop_or_the_end_of_the_time_cuts_is_unknown_and_a
     desk.app.advance(3);
     desk.app.run_until_idle().await;
     assert_eq!(visit.touch().await["state"], "unknown");
-    let came = desk.came().await;
-    assert!(came.contains("Nobody knows whether this happened: operation 1 (browser)"), "{came}");
+    // The person is told what they have to know, and the model which operation it is.
+    let (came, fault) = (desk.came().await, desk.get("/1").await["campaign"]["fault"].to_string());
+    assert!(came.starts_with("execute_tool was cut off: It may or may not have happened; nobody knows."), "{came}");
+    assert!(fault.contains("Nobody knows whether this happened: operation 1 (browser)"), "{fault}");
     let unknown = "SELECT count(*) FROM operations WHERE kind = 'browser' AND state = 'unknown'";
     assert_eq!((desk.app.count(unknown).await, site.count("POST /send text=")), (2, 2));
     desk.check().await;

@@ -187,6 +187,10 @@ async fn campaign_script_that_is_cut_stands_in_the_audit_and_counts_its_context_
     assert!(campaign["waits_for"].as_str().unwrap().contains("1 cycles in a row brought nothing"), "{campaign}");
     let fault = campaign["fault"].as_str().unwrap();
     assert!(fault.starts_with("execute_tool was cut off: Not finished: the time of the turn was over"), "{fault}");
+    // A person reads no words for the model.
+    let came = desk.came().await;
+    assert!(came.starts_with("execute_tool was cut off: The turn ended before this was done."), "{came}");
+    assert!(fault.contains("look before it is done again") && !came.contains("look before it"), "{fault}\n{came}");
     assert_eq!(shown["tasks"][0]["status"], "pending", "{shown}");
     // A person pauses the next run in its middle.
     desk.app.script([runs()]);
