@@ -10,6 +10,7 @@ mod error;
 mod folder;
 mod law;
 mod mcp;
+mod model_key;
 pub mod operator;
 pub mod relay;
 mod replay;

@@ -6,6 +6,7 @@ mod host;
 mod model_place;
 mod names;
 mod operator;
+mod program;
 mod relay;
 mod seconds;
 mod sources;
@@ -26,6 +27,7 @@ pub use browser::BrowserAddress;
 pub use host::HostName;
 pub use model_place::{AddressFault, PROVIDER_WORDS, model_address, model_place};
 pub use operator::{OperatorEnvironment, OperatorLimits, OperatorNumbers};
+pub use program::program_at;
 pub use relay::RelayEnvironment;
 pub use seconds::SettingSeconds;
 pub use sources::{NextSettings, SettingOrigin, SettingRefused, SettingSources, SettingState};
@@ -258,7 +260,7 @@ impl Config {
             ready_file: get("LEVEL3_READY_FILE").map(PathBuf::from),
             safe_mode: get("LEVEL3_SAFE_MODE").is_some_and(|value| value != "0"),
             browser: browser(get("LEVEL3_BROWSER"))?,
-            whatsapp: get("LEVEL3_WHATSAPP").map(PathBuf::from),
+            whatsapp: get("LEVEL3_WHATSAPP").map(|named| whatsapp(named.into(), get("PATH").as_deref())),
             operator: operator::numbers(get("LEVEL3_OPERATOR"), get("LEVEL3_OPERATOR_ACCOUNT"), get("LEVEL3_OPERATOR_LIMITS"))?,
             screen: PROGRAMS.iter().chain(&SCREEN).filter_map(|name| Some(((*name).to_owned(), get(name)?))).collect(),
             pace: pace(get("LEVEL3_RELAY_PACE"))?,
@@ -271,6 +273,12 @@ impl Config {
         };
         Ok(config)
     }
+}
+
+/// The program that speaks with WhatsApp. One that is not there stays as it was named, and the
+/// status of its channel says so.
+fn whatsapp(named: PathBuf, path: Option<&str>) -> PathBuf {
+    program_at(&named, path).unwrap_or(named)
 }
 
 fn parse<T: std::str::FromStr>(

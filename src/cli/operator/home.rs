@@ -2,11 +2,12 @@
 //! server. Nobody else may look into it.
 
 use std::fs::{self, DirBuilder, Permissions};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use crate::cli::CliError;
+use crate::cli::model_key::KeptKey;
 use crate::config::OperatorEnvironment;
 use crate::whole_file;
 
@@ -59,6 +60,10 @@ impl OperatorHome {
         self.path.join("config.json")
     }
 
+    fn key_file(&self) -> PathBuf {
+        self.path.join("model-key")
+    }
+
     /// The text of the settings; `None` if there are none yet.
     pub(super) fn config_text(&self) -> Result<Option<String>, CliError> {
         let path = self.config_file();
@@ -70,35 +75,40 @@ impl OperatorHome {
     }
 
     /// The key of the model, if one was given. Its file is closed to others, as the home is.
-    pub(super) fn model_key(&self) -> Result<Option<String>, CliError> {
-        let path = self.path.join("model-key");
+    pub(super) fn model_key(&self) -> Result<Option<KeptKey>, CliError> {
+        let path = self.key_file();
         match fs::read_to_string(&path) {
             Ok(text) => {
                 let mode = fs::metadata(&path).map_err(file(&path))?.permissions().mode();
                 if mode & 0o077 != 0 {
                     fs::set_permissions(&path, Permissions::from_mode(0o600)).map_err(file(&path))?;
-                    tracing::warn!(file = %path.display(), "others could read the model's key; its file is closed to them now");
+                    let told = "others could read the model's key; its file is closed to them now";
+                    let _ = writeln!(io::stderr(), "{told}: {}", path.display());
                 }
-                Ok(Some(text.trim().to_owned()).filter(|key| !key.is_empty()))
+                Ok(KeptKey::read(&text))
             }
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(file(&path)(error)),
         }
     }
 
-    /// Keeps the key of the model.
-    pub(super) fn keep_key(&self, key: &str) -> Result<(), CliError> {
-        self.keep(&self.path.join("model-key"), &format!("{}\n", key.trim()))
+    /// Keeps the key of the model, with the place that it is for.
+    pub(super) fn keep_key(&self, key: &str, place: &str) -> Result<(), CliError> {
+        self.keep(&self.key_file(), &KeptKey::written(key, place))
     }
 
-    /// Takes the key of the model away; true if there was one.
-    pub(super) fn forget_key(&self) -> Result<bool, CliError> {
-        let path = self.path.join("model-key");
-        match fs::remove_file(&path) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(file(&path)(error)),
+    /// The same of a key whose file a person wrote. A file that comes from elsewhere, by a link or
+    /// a mount, stays as it is.
+    pub(super) fn note_place(&self, key: &str, place: &str) {
+        if self.key_file().symlink_metadata().is_ok_and(|facts| facts.is_file()) {
+            let _ = self.keep_key(key, place);
         }
+    }
+
+    /// Takes the key of the model away.
+    pub(super) fn forget_key(&self) -> Result<(), CliError> {
+        let path = self.key_file();
+        fs::remove_file(&path).map_err(file(&path))
     }
 
     /// Writes a file that nobody else may read, whole.
@@ -142,7 +152,7 @@ impl OperatorHome {
 }
 
 /// An error about a file.
-pub(super) fn file(path: &Path) -> impl Fn(std::io::Error) -> CliError + use<> {
+pub(super) fn file(path: &Path) -> impl Fn(io::Error) -> CliError + use<> {
     let path = path.to_owned();
     move |source| CliError::File { path: path.clone(), source }
 }

@@ -12,6 +12,7 @@ use url::Url;
 use super::OperatorChannel;
 use super::home::OperatorHome;
 use crate::cli::CliError;
+use crate::cli::model_key::{KeptKey, key_place};
 use crate::config::{OperatorEnvironment, OperatorLimits, model_place};
 use crate::domain::relay::{ADDRESS_RULE, ContactAddress};
 
@@ -138,6 +139,11 @@ impl OperatorConfig {
         Ok(config)
     }
 
+    /// The place that the key of its model is for, in words.
+    fn place(&self) -> String {
+        key_place(self.provider.as_deref(), self.base_url.as_deref())
+    }
+
     /// As it is written.
     pub(super) fn written(&self) -> String {
         let OperatorLimits { max_iterations, max_runtime_minutes, max_tokens_per_session } = self.limits;
@@ -223,7 +229,7 @@ pub(super) fn complete(
     }
     let kept = config.provider.clone().unwrap_or_default();
     let provider = said.provider.filter(|name| !name.eq_ignore_ascii_case(&kept));
-    // The model's name, its address and its key are those of the provider before.
+    // The model's name and its address are those of the provider before.
     let another = provider.is_some() && !first;
     if provider.is_some() {
         config = OperatorConfig { provider, model: None, base_url: None, ..config };
@@ -241,6 +247,12 @@ pub(super) fn complete(
         config.provider = asked_provider(asked)?;
         asks = config.provider.is_some();
     }
+    let place = config.place();
+    let kept_key = home.model_key()?;
+    // A key without a place is for the settings as they were found.
+    let found = before.as_ref().map_or_else(|| place.clone(), OperatorConfig::place);
+    let key_of = kept_key.as_ref().map(|kept| kept.place.clone().unwrap_or(found)).filter(|of| *of != place);
+    asks |= key_of.is_some() && config.provider.is_some();
     let key = if asks && at_terminal { asked_model(&mut config)? } else { None };
     if config.numbers.is_empty() {
         let file = home.config_file();
@@ -256,19 +268,21 @@ pub(super) fn complete(
         config.channel = Some(usual);
     }
     let channel = said.channel.unwrap_or(usual);
-    if let Some(before) = before.as_ref().filter(|_| another) {
-        // Before the settings: if this process dies here, the key of one provider still goes to no
+    if key_of.is_some() {
+        // Before the settings: if this process dies here, the key of one place still goes to no
         // other.
-        let forgot_key = home.forget_key()?;
-        if let Some(told) = forgotten(before, &config, forgot_key) {
-            let _ = writeln!(io::stderr(), "{told}");
-        }
+        home.forget_key()?;
+    }
+    for told in forgotten(before.as_ref().unwrap_or(&config), &config, key_of.as_deref()) {
+        let _ = writeln!(io::stderr(), "{told}");
     }
     if before.as_ref() != Some(&config) {
         home.keep(&home.config_file(), &config.written())?;
     }
-    if let Some(key) = key {
-        home.keep_key(&key)?;
+    match (key, kept_key) {
+        (Some(key), _) => home.keep_key(&key, &place)?,
+        (None, Some(KeptKey { key, place: None })) if key_of.is_none() => home.note_place(&key, &place),
+        (None, _) => {}
     }
     let program = config.whatsapp_program.clone().or_else(|| environment.whatsapp.clone());
     Ok(OperatorSetup { home, channel, resets: false, program, environment, config })
@@ -280,19 +294,22 @@ fn asked_model(config: &mut OperatorConfig) -> Result<Option<String>, CliError> 
         let name = asked("Model, as the provider names it (empty: its usual one): ")?;
         config.model = Some(name).filter(|name| !name.is_empty());
     }
-    let given = rpassword::prompt_password("Its key (not shown; empty: it is in the environment): ");
+    let question = format!("The key for {} (not shown; empty: it is in the environment): ", config.place());
+    let given = rpassword::prompt_password(question);
     Ok(Some(given.map_err(CliError::Value)?).filter(|key| !key.trim().is_empty()))
 }
 
-/// The things that belonged to the provider before and are no more, in a sentence; `None` if there
-/// were none.
-fn forgotten(before: &OperatorConfig, now: &OperatorConfig, forgot_key: bool) -> Option<String> {
+/// The things that belonged to a provider before and are no more, a sentence for each; `key_of` is
+/// the place of a key that was forgotten.
+fn forgotten(before: &OperatorConfig, now: &OperatorConfig, key_of: Option<&str>) -> Vec<String> {
     let model = before.model.as_ref().filter(|_| now.model.is_none()).map(|name| format!("the model {name}"));
-    let address = before.base_url.as_ref().map(|address| format!("the address {address}"));
-    let key = forgot_key.then(|| "the key (the new one stands in model-key, or in the environment)".to_owned());
-    let gone: Vec<_> = [model, address, key].into_iter().flatten().collect();
+    let address = before.base_url.as_ref().filter(|_| now.base_url.is_none()).map(|address| format!("the address {address}"));
+    let those: Vec<_> = [model, address].into_iter().flatten().collect();
     let whose = before.provider.as_deref().unwrap_or("the model before");
-    (!gone.is_empty()).then(|| format!("Forgotten, since it was for {whose}: {}.", gone.join(", ")))
+    let those = (!those.is_empty()).then(|| (whose, those.join(", ")));
+    let key = key_of.map(|place| (place, "the key (the new one stands in model-key, or in the environment)".to_owned()));
+    let gone = those.into_iter().chain(key);
+    gone.map(|(whose, gone)| format!("Forgotten, since it was for {whose}: {gone}.")).collect()
 }
 
 /// A number for a field, asked for until it is one; `None` if nothing is written.
@@ -381,7 +398,7 @@ impl OperatorSetup {
         set("LLM_PROVIDER", config.provider.clone());
         set("LLM_MODEL", config.model.clone());
         set("LLM_BASE_URL", config.base_url.clone());
-        set("LLM_API_KEY", self.home.model_key()?);
+        set("LLM_API_KEY", self.home.model_key()?.map(|kept| kept.key));
         set("LEVEL3_LISTEN", Some(config.listen.to_string()));
         set("LEVEL3_DATA_DIR", Some(self.home.path().display().to_string()));
         let numbers: Vec<_> = config.numbers.iter().map(ContactAddress::as_str).collect();

@@ -1,7 +1,6 @@
 //! The WhatsApp program of the operator: found or built, the consent to its risk, and its QR code
 //! in the terminal.
 
-use std::iter;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -9,6 +8,7 @@ use super::home::OperatorHome;
 use super::settings::{OperatorSetup, asked};
 use crate::cli::relay::qr_lines;
 use crate::cli::{CliError, Screen};
+use crate::config::program_at;
 
 /// The name of the program.
 const PROGRAM: &str = "level3-whatsapp";
@@ -30,7 +30,7 @@ pub(super) fn prepare(
     let folder = setup.home.whatsapp()?;
     let path = setup.environment.path.as_deref();
     let program = match setup.program.as_deref() {
-        Some(named) => found(named, path).ok_or_else(|| {
+        Some(named) => program_at(named, path).ok_or_else(|| {
             let named = named.display();
             CliError::Usage(format!("there is no program {named}: `whatsapp_program` or LEVEL3_WHATSAPP names it. {WITHOUT}"))
         })?,
@@ -45,16 +45,6 @@ pub(super) fn prepare(
     }
     setup.program = Some(program);
     Ok(())
-}
-
-/// The program of this name, whole: the server starts it in another folder. A name alone is looked
-/// for in PATH as well.
-fn found(named: &Path, path: Option<&str>) -> Option<PathBuf> {
-    let is_name = named.components().count() == 1;
-    let folders = path.filter(|_| is_name).unwrap_or_default().split(':');
-    let in_path = folders.map(|folder| Path::new(folder).join(named));
-    let program = iter::once(named.to_owned()).chain(in_path).find(|program| program.is_file())?;
-    program.canonicalize().ok()
 }
 
 /// Puts the session aside, so that the server shows a new QR code. The caller holds the home: no

@@ -12,6 +12,7 @@ use url::Url;
 
 use super::RelayCliError;
 use super::settings::{HomeConfig, HomeModel};
+use crate::cli::model_key::KeptKey;
 use crate::clock::Random;
 use crate::config::RelayEnvironment;
 use crate::whole_file;
@@ -22,8 +23,6 @@ const NAME: &str = ".relay-agent";
 const SHORTEST_TOKEN: usize = 32;
 /// The rights that the token's file gives to others.
 const OF_OTHERS: u32 = 0o077;
-/// The beginning of the line below a key that names the place it was given for.
-const KEY_OF: &str = "for ";
 
 /// How far the daemon of a folder has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,21 +149,21 @@ impl RelayHome {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(RelayCliError::file(&file)(error)),
         };
-        let (key, below) = text.trim().split_once('\n').unwrap_or((text.trim(), ""));
-        // Without that line a person has written the file for the model of their settings.
-        match below.trim().strip_prefix(KEY_OF) {
+        let Some(kept) = KeptKey::read(&text) else { return Ok(None) };
+        // Without a place a person has written the file for the model of their settings.
+        match kept.place {
             Some(place) if place != model.place() => Err(RelayCliError::Refused(format!(
                 "the key in {} was given for {place}, and config.json now names {}; give the key for that: relay init --key; or remove the file",
                 file.display(),
                 model.place()
             ))),
-            _ => Ok(Some(key.trim().to_owned()).filter(|key| !key.is_empty())),
+            _ => Ok(Some(kept.key)),
         }
     }
 
     /// Keeps the key of a model, with the place that it is for.
     pub(super) fn keep_key(&self, key: &str, model: &HomeModel) -> Result<(), RelayCliError> {
-        self.keep(&self.key_file(), format!("{}\n{KEY_OF}{}\n", key.trim(), model.place()).as_bytes())
+        self.keep(&self.key_file(), KeptKey::written(key, &model.place()).as_bytes())
     }
 
     /// Takes the key of the model away; true if there was one.

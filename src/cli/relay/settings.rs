@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use url::{Host, Url};
 
 use super::RelayCliError;
+use crate::cli::model_key::key_place;
 use crate::config::model_place;
 use crate::domain::relay::Pace;
 
@@ -93,14 +94,7 @@ pub(super) struct HomeWhatsApp {
 impl HomeModel {
     /// The place that its key is for, in words.
     pub(super) fn place(&self) -> String {
-        let said = |field: &Option<String>| field.as_deref().unwrap_or_default().trim().to_owned();
-        let (provider, address) = (said(&self.provider).to_lowercase(), said(&self.base_url));
-        match (provider.as_str(), address.trim_end_matches('/')) {
-            ("", "") => "no provider by name".to_owned(),
-            (provider, "") => provider.to_owned(),
-            ("", address) => address.to_owned(),
-            (provider, address) => format!("{provider} at {address}"),
-        }
+        key_place(self.provider.as_deref(), self.base_url.as_deref())
     }
 }
 

@@ -35,9 +35,13 @@ done
 
 /// A server whose channel is this program.
 pub async fn desk(folder: &Path, answers: &str) -> Desk {
-    let path = program(folder, answers);
+    desk_named(&program(folder, answers)).await
+}
+
+/// The same of a program that is named so.
+async fn desk_named(program: &Path) -> Desk {
     let search = std::env::var("PATH").unwrap();
-    let settings = [("LEVEL3_WHATSAPP", path.to_str().unwrap()), ("PATH", &search)];
+    let settings = [("LEVEL3_WHATSAPP", program.to_str().unwrap()), ("PATH", &search)];
     let desk = Desk { app: TestApp::with(&settings).await };
     online(&desk).await;
     desk
@@ -104,6 +108,16 @@ async fn a_program_gets_what_it_needs_and_no_environment_of_ours() {
         let fields: Vec<&str> = stat.split(' ').collect();
         assert_eq!(fields[0], fields[4], "{stat}");
     }
+}
+
+#[tokio::test]
+async fn a_program_may_be_named_from_the_folder_of_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = program(folder.path(), ":");
+    let here = std::env::current_dir().unwrap();
+    let up = Path::new("..").join("../".repeat(here.components().count()));
+    let desk = desk_named(&up.join(whole.strip_prefix("/").unwrap())).await;
+    assert_eq!(channel(&desk).await["state"], "online");
 }
 
 #[tokio::test]

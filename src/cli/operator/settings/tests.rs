@@ -64,7 +64,7 @@ fn a_key_that_others_could_read_is_closed_to_them_when_it_is_used() {
     std::fs::write(&key, "sekret\n").unwrap();
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
     let home = OperatorHome::find(Some(folder.path()), &OperatorEnvironment::default()).unwrap();
-    assert_eq!(home.model_key().unwrap().as_deref(), Some("sekret"));
+    assert_eq!(home.model_key().unwrap().map(|kept| kept.key).as_deref(), Some("sekret"));
     assert_eq!(std::fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
@@ -91,7 +91,7 @@ fn started_with(provider: &str) -> (tempfile::TempDir, Result<OperatorSetup, Cli
     let model = json!({"provider": "openai", "name": "gpt-4o", "base_url": "https://proxy.example/v1"});
     std::fs::write(folder.path().join("config.json"), json!({"number": "+491701234567", "model": model}).to_string()).unwrap();
     let home = OperatorHome::find(Some(folder.path()), &OperatorEnvironment::default()).unwrap();
-    home.keep_key("sekret").unwrap();
+    std::fs::write(folder.path().join("model-key"), "sekret\n").unwrap();
     let said = Said { provider: Some(provider.to_owned()), ..Said::default() };
     (folder, complete(home, said, OperatorEnvironment::default(), false))
 }
@@ -115,12 +115,47 @@ fn another_provider_is_given_neither_the_key_nor_the_model_nor_the_address_of_th
 }
 
 #[test]
+fn a_provider_that_was_changed_by_hand_is_given_no_key_of_the_one_before() {
+    let (folder, setup) = started_with("openai");
+    assert_eq!(setup.unwrap().server().unwrap()["LLM_API_KEY"], "sekret");
+    let (config, key) = (folder.path().join("config.json"), folder.path().join("model-key"));
+    let by_hand = |provider: &str| {
+        let model = json!({"provider": provider, "name": "a-model"});
+        std::fs::write(&config, json!({"number": "+491701234567", "model": model}).to_string()).unwrap();
+        let home = OperatorHome::find(Some(folder.path()), &OperatorEnvironment::default()).unwrap();
+        complete(home, Said::default(), OperatorEnvironment::default(), false).unwrap().server().unwrap()
+    };
+    let server = by_hand("groq");
+    assert_eq!((&*server["LLM_PROVIDER"], &*server["LLM_MODEL"]), ("groq", "a-model"));
+    assert!(!server.contains_key("LLM_API_KEY") && !key.exists(), "{server:?}");
+    // A key that is written by hand is for the settings beside it.
+    std::fs::write(&key, "another\n").unwrap();
+    assert_eq!(by_hand("groq")["LLM_API_KEY"], "another");
+    assert_eq!(by_hand("Groq")["LLM_API_KEY"], "another");
+    assert!(!by_hand("openai").contains_key("LLM_API_KEY") && !key.exists());
+}
+
+#[test]
+fn the_file_of_a_key_that_leads_elsewhere_stays_as_it_is() {
+    let (folder, _) = started_with("openai");
+    let (key, elsewhere) = (folder.path().join("model-key"), folder.path().join("elsewhere"));
+    std::fs::write(&elsewhere, "sekret\n").unwrap();
+    std::fs::remove_file(&key).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &key).unwrap();
+    let home = OperatorHome::find(Some(folder.path()), &OperatorEnvironment::default()).unwrap();
+    let setup = complete(home, Said::default(), OperatorEnvironment::default(), false).unwrap();
+    assert_eq!(setup.server().unwrap()["LLM_API_KEY"], "sekret");
+    assert!(key.is_symlink() && std::fs::read_to_string(&elsewhere).unwrap() == "sekret\n");
+}
+
+#[test]
 fn the_things_that_are_forgotten_with_a_provider_are_named() {
     let before = OperatorConfig { provider: Some("openai".into()), model: Some("gpt-4o".into()), ..OperatorConfig::default() };
     let now = OperatorConfig { provider: Some("groq".into()), ..OperatorConfig::default() };
-    let told = forgotten(&before, &now, true).unwrap();
-    assert!(told.starts_with("Forgotten, since it was for openai: the model gpt-4o, the key"), "{told}");
-    assert_eq!(forgotten(&now, &now, false), None);
+    let told = forgotten(&before, &now, Some("openai"));
+    assert_eq!(told[0], "Forgotten, since it was for openai: the model gpt-4o.");
+    assert!(told.len() == 2 && told[1].starts_with("Forgotten, since it was for openai: the key"), "{told:?}");
+    assert!(forgotten(&now, &now, None).is_empty());
 }
 
 #[test]

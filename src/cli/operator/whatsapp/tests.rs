@@ -27,18 +27,6 @@ fn a_wide_terminal_gets_the_code_and_a_narrow_one_the_pairing_code() {
 }
 
 #[test]
-fn a_program_is_found_by_a_path_or_by_its_name_and_is_named_whole() {
-    let folder = tempfile::tempdir().unwrap();
-    let whole = folder.path().canonicalize().unwrap().join("spoken");
-    std::fs::write(&whole, "").unwrap();
-    let path = format!("/nowhere:{}", folder.path().display());
-    assert_eq!(found(&folder.path().join("./spoken"), None), Some(whole.clone()));
-    assert_eq!(found(Path::new("spoken"), Some(&path)), Some(whole));
-    assert_eq!(found(Path::new("spoken"), None), None);
-    assert_eq!(found(Path::new("./spoken"), Some(&path)), None, "a path is no name");
-}
-
-#[test]
 fn only_a_terminal_in_which_a_code_may_have_no_room_is_narrow() {
     let is_narrow = |columns| Terminal { columns }.is_narrow();
     assert_eq!([Some(52), Some(53), Some(u16::MAX), None].map(is_narrow), [true, false, false, false]);
