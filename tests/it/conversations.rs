@@ -46,26 +46,39 @@ async fn three() -> (TestApp, Client, [ConversationId; 3]) {
 async fn titles(app: &TestApp, query: &str) -> Vec<String> {
     let listed = get(app, &format!("/api/conversations{query}")).await;
     let titles = listed["conversations"].as_array().unwrap().iter();
-    titles.map(|listed| listed["title"].as_str().unwrap_or("main").to_owned()).collect()
+    titles.map(|listed| listed["title"].as_str().unwrap().to_owned()).collect()
 }
 
 #[tokio::test]
 async fn conversations_are_listed_by_their_newest_event_under_their_first_words_or_a_persons_own() {
     let (app, mut client, [tea, monad, party]) = three().await;
-    assert_eq!(titles(&app, "").await, ["Plan the garden party", "What is a monad?", "Buy tea for Ada.", "main"]);
+    assert_eq!(titles(&app, "").await, ["Plan the garden party", "What is a monad?", "Buy tea for Ada."]);
     say(&app, &mut client, tea, "And milk").await;
     patch(&app, monad, json!({"title": " Haskell "})).await;
-    assert_eq!(titles(&app, "").await, ["Buy tea for Ada.", "Plan the garden party", "Haskell", "main"]);
+    assert_eq!(titles(&app, "").await, ["Buy tea for Ada.", "Plan the garden party", "Haskell"]);
     patch(&app, monad, json!({"pinned": true})).await;
     patch(&app, party, json!({"archived": true})).await;
-    assert_eq!(titles(&app, "").await, ["Haskell", "Buy tea for Ada.", "main"]);
+    assert_eq!(titles(&app, "").await, ["Haskell", "Buy tea for Ada."]);
     assert_eq!(titles(&app, "?archived=true").await, ["Plan the garden party"]);
     say(&app, &mut client, monad, "A new message changes no title of a person's own").await;
     patch(&app, monad, json!({"pinned": false})).await;
-    assert_eq!(titles(&app, "").await, ["Haskell", "Buy tea for Ada.", "main"]);
+    assert_eq!(titles(&app, "").await, ["Haskell", "Buy tea for Ada."]);
     patch(&app, monad, json!({"title": "  "})).await;
     patch(&app, party, json!({"archived": false})).await;
-    assert_eq!(titles(&app, "").await, ["What is a monad?", "Buy tea for Ada.", "Plan the garden party", "main"]);
+    assert_eq!(titles(&app, "").await, ["What is a monad?", "Buy tea for Ada.", "Plan the garden party"]);
+}
+
+#[tokio::test]
+async fn a_conversation_stands_in_the_list_once_something_is_said_in_it() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    // To look at the operator makes its conversation.
+    get(&app, "/api/operator").await;
+    assert_eq!(app.count("SELECT count(*) FROM conversations WHERE is_main").await, 2);
+    assert_eq!(get(&app, "/api/conversations").await["conversations"], json!([]));
+    let main = ConversationId(client.hello["conversation"].as_i64().unwrap());
+    say(&app, &mut client, main, "Hello").await;
+    assert_eq!(titles(&app, "").await, ["Hello"]);
 }
 
 #[tokio::test]
@@ -134,10 +147,10 @@ async fn a_deleted_conversation_is_out_of_sight_until_something_happens_in_it() 
     // A person reads it before they decide: it says nothing of the way in which a program asks.
     let told = asked["error"].as_str().unwrap();
     assert!(status == 409 && told.contains("What was recorded of it stays") && !told.contains("confirmed"), "{asked}");
-    assert_eq!(titles(&app, "").await.len(), 4);
+    assert_eq!(titles(&app, "").await.len(), 3);
     let (status, deleted) = delete(format!("{tea}?confirmed=true")).await;
     assert!(status == 200 && deleted["said"].as_str().unwrap().contains("What was recorded of it stays"), "{deleted}");
-    assert_eq!(titles(&app, "").await, ["Plan the garden party", "What is a monad?", "main"]);
+    assert_eq!(titles(&app, "").await, ["Plan the garden party", "What is a monad?"]);
     assert_eq!(get(&app, "/api/search?q=tea").await["found"], json!([]));
     // Its record stays.
     assert!(!get(&app, &format!("/api/conversations/{tea}/frames")).await["frames"].as_array().unwrap().is_empty());

@@ -4,7 +4,7 @@ mod snippet;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use sqlx::{query, query_as};
@@ -116,7 +116,7 @@ impl Theirs {
         after: Option<ListPlace>,
         limit: i64,
     ) -> Result<Vec<ListedConversation>, StoreError> {
-        self.listed(profiles, Some(archived), None, after, limit).await
+        self.listed(profiles, Some(archived), &[], after, limit).await
     }
 
     /// One of their conversations with these profiles as the list has it, also if it was put away,
@@ -125,17 +125,18 @@ impl Theirs {
     /// # Errors
     /// [`StoreError::NoConversation`] if no list has it, or if the database does not answer.
     pub async fn conversation(&self, profiles: &[String], id: ConversationId) -> Result<ListedConversation, StoreError> {
-        let found = self.listed(profiles, None, Some(id), None, 1).await?.pop().ok_or(StoreError::NoConversation(id))?;
+        let found = self.listed(profiles, None, &[id.0], None, 1).await?.pop().ok_or(StoreError::NoConversation(id))?;
         Ok(ListedConversation { branches: self.store.branches_of(id).await?, ..found })
     }
 
-    /// The rows of the list; `None` of `archived` and of `id` stands for all. A title is made of
-    /// words that a person said or ordered: turns of other origins have words for a model.
+    /// The rows of the list; `None` of `archived` and no `ids` stand for all. One in which nothing
+    /// happened yet, and that has no title, is none of them. A title is made of words that a person
+    /// said or ordered: turns of other origins have words for a model.
     async fn listed(
         &self,
         profiles: &[String],
         archived: Option<bool>,
-        id: Option<ConversationId>,
+        ids: &[i64],
         after: Option<ListPlace>,
         limit: i64,
     ) -> Result<Vec<ListedConversation>, StoreError> {
@@ -159,8 +160,8 @@ impl Theirs {
                FROM conversations c LEFT JOIN events e ON e.conversation_id = c.conversation_id AND e.sequence = c.last_sequence,
                    LATERAL (SELECT coalesce(e.created_at, c.created_at) AS active_at, pinned_at IS NOT NULL AS pinned) AS at
                WHERE ($1::boolean IS NULL OR (archived_at IS NOT NULL) = $1) AND (deleted_at IS NULL OR deleted_at < active_at)
-                 AND (is_main OR last_sequence > 0 OR title IS NOT NULL) AND user_id = $6 AND profile = ANY($7)
-                 AND ($8::bigint IS NULL OR c.conversation_id = $8)
+                 AND (last_sequence > 0 OR title IS NOT NULL) AND user_id = $6 AND profile = ANY($7)
+                 AND (cardinality($8::bigint[]) = 0 OR c.conversation_id = ANY($8))
                  AND ($2::boolean IS NULL OR (pinned, active_at, c.conversation_id) < ($2, $3, $4))
                ORDER BY pinned DESC, active_at DESC, c.conversation_id DESC LIMIT $5"#,
             archived,
@@ -170,7 +171,7 @@ impl Theirs {
             limit,
             self.user.0,
             profiles,
-            id.map(|id| id.0)
+            ids
         )
         .fetch_all(&self.store.pool)
         .await?;
@@ -187,18 +188,7 @@ impl Theirs {
     pub async fn search(&self, profiles: &[String], asked: &str, limit: i64) -> Result<Vec<SearchHit>, StoreError> {
         let Some(words) = words_of(asked) else { return Ok(Vec::new()) };
         let messages = query!(
-            r#"SELECT m.conversation_id, turn_id, role, m.created_at, title,
-                   CASE WHEN title IS NULL THEN (SELECT left(content, 1000) FROM (
-                      (SELECT m.message_id, m.content
-                       FROM turns t CROSS JOIN LATERAL (SELECT message_id, content FROM messages
-                           WHERE turn_id = t.turn_id AND role = 'user' ORDER BY message_id LIMIT 1) m
-                       WHERE t.conversation_id = c.conversation_id AND t.origin IN ('message', 'command')
-                         AND t.turn_id > coalesce(c.anew_after, 0) ORDER BY t.turn_id LIMIT 1)
-                      UNION ALL
-                      (SELECT message_id, content FROM messages s
-                       WHERE s.conversation_id = c.conversation_id AND s.steered AND s.turn_id > coalesce(c.anew_after, 0)
-                       ORDER BY message_id LIMIT 1)) f ORDER BY message_id LIMIT 1) END AS first,
-                   left(content, 100000) AS "content!"
+            r#"SELECT conversation_id, turn_id, role, created_at, left(content, 100000) AS "content!"
                FROM (SELECT * FROM messages
                      WHERE to_tsvector('simple', left(content, 100000)) @@ to_tsquery('simple', $1) AND role IN ('user', 'assistant')
                        AND (role = 'assistant' OR steered
@@ -208,7 +198,6 @@ impl Theirs {
                                         WHERE e.conversation_id = o.conversation_id AND e.sequence = o.last_sequence))
                             FROM conversations o WHERE o.conversation_id = messages.conversation_id)
                      ORDER BY message_id DESC LIMIT $2) AS m
-               JOIN conversations c ON c.conversation_id = m.conversation_id
                ORDER BY message_id DESC"#,
             words,
             limit,
@@ -227,15 +216,19 @@ impl Theirs {
             profiles
         );
         let (titles, messages) = tokio::try_join!(titles.fetch_all(&self.store.pool), messages.fetch_all(&self.store.pool))?;
+        let said_in: Vec<_> = messages.iter().map(|row| row.conversation_id).collect();
+        let listed = if said_in.is_empty() { Vec::new() } else { self.listed(profiles, None, &said_in, None, limit).await? };
+        let titled: HashMap<_, _> = listed.into_iter().map(|one| (one.id, one.title)).collect();
         let titles = titles.into_iter().map(|row| {
             let snippet = vec![Piece { text: row.title.clone(), hit: false }];
             let conversation = ConversationId(row.conversation_id);
             Ok(SearchHit { conversation, title: Some(row.title), turn: None, role: None, at: row.created_at, snippet })
         });
         let messages = messages.into_iter().map(|row| {
+            let conversation = ConversationId(row.conversation_id);
             Ok(SearchHit {
-                conversation: ConversationId(row.conversation_id),
-                title: row.title.or_else(|| row.first.as_deref().and_then(title_of)),
+                conversation,
+                title: titled.get(&conversation).cloned().flatten(),
                 turn: Some(TurnId(row.turn_id)),
                 role: Some(word::<Role>(&row.role)?),
                 at: row.created_at,

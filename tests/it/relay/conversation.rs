@@ -203,7 +203,11 @@ async fn a_contacts_conversation_stands_neither_in_the_list_nor_in_the_search_of
     let desk = Desk::start().await;
     let talked_with = ["builder", "law", "lea", "operator"];
     let now = desk.app.now();
-    desk.app.store().owners().main_conversations(&talked_with.map(str::to_owned), now).await.unwrap();
+    let mains = desk.app.store().owners().main_conversations(&talked_with.map(str::to_owned), now).await.unwrap();
+    for main in mains.values() {
+        let title = Some(json!({"title": "Mine"}));
+        crate::support::api::ask(&desk.app, Method::PATCH, &format!("/api/conversations/{main}"), title).await;
+    }
     let id = desk.begun(ANNA).await;
     let get = async |path: &str| crate::support::api::ask(&desk.app, Method::GET, path, None).await.1;
     let listed = get("/api/conversations").await;
