@@ -47,8 +47,8 @@ ci:
     .ci/run
 
 # Measures the release binary end to end, and writes docs/performance.md if it measured everything. On a quiet machine. BENCH_ONLY: parts of
-# it (start,turns,statements,tokens,crowd,memory,sockets,long,growth,todos,relay,campaigns); BENCH_QUICK=1: a few repetitions; LEVEL3_BIN: another binary;
-# BENCH_DIR: the folder for its data, on a disk; BENCH_OUT: where to write.
+# it (start,turns,statements,tokens,crowd,memory,sockets,long,broadcast,growth,todos,relay,campaigns); BENCH_QUICK=1: a few repetitions; LEVEL3_BIN: another
+# binary; BENCH_DIR: the folder for its data, on a disk; BENCH_OUT: where to write. If node and npm are there, it brings `ws` to compare with.
 bench:
     cargo build --release --locked -p level3 -p level3-bench
     "${CARGO_TARGET_DIR:-target}/release/level3-bench"

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
+use axum::body::Bytes;
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code};
 use axum::response::Response;
 use futures::stream::{SplitSink, SplitStream};
 use futures::{SinkExt, StreamExt};
@@ -19,7 +20,7 @@ use crate::domain::todo::{QuotaReached, fits_one_message};
 use crate::domain::{ApprovalId, CampaignId, Channel, ConversationId, Decision};
 use crate::facts::{Event, EventRecord};
 use crate::memory;
-use crate::store::{CampaignError, DecideError, NewMessage, StoreError, Theirs};
+use crate::store::{Announced, CampaignError, DecideError, NewMessage, StoreError, Theirs};
 use crate::wire::{ClientFrame, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_MESSAGE_BYTES, SentImage, ServerFrame};
 
 /// A socket's own buffers. With axum's default of 128 KiB each they would be most of what an idle
@@ -178,7 +179,7 @@ impl Socket {
                 },
                 // The recorded text replaces deltas that were missed.
                 Ok(delta) = deltas.recv() => if self.follows(&delta) {
-                    self.send(&delta).await?;
+                    self.pass(delta.frame_json()).await?;
                 },
                 hint = elsewhere.recv() => Box::pin(self.hear(hint.unwrap_or_default(), main)).await?,
                 message = stream.next() => {
@@ -379,9 +380,9 @@ impl Socket {
         if !accepted.again {
             return Ok(());
         }
-        if position < queued.sequence {
-            self.show(&queued).await?;
-        } else if let Some(frame) = queued.frame() {
+        if position >= queued.sequence
+            && let Some(frame) = queued.frame()
+        {
             // The stream does not come to this place again, so the answer stands outside of it.
             self.send(&frame).await?;
         }
@@ -389,7 +390,7 @@ impl Socket {
     }
 
     /// Shows an event that was just committed; if earlier ones are missing, shows those first.
-    async fn show(&mut self, record: &EventRecord) -> Result<(), SocketEnd> {
+    async fn show(&mut self, record: &Announced<EventRecord>) -> Result<(), SocketEnd> {
         let Some(position) = self.positions.get_mut(&record.conversation) else {
             return self.tell_changed(record.conversation, record.event.kind()).await;
         };
@@ -397,10 +398,7 @@ impl Socket {
             ..=0 => Ok(()),
             1 => {
                 *position = record.sequence;
-                match record.frame() {
-                    Some(frame) => self.send(&frame).await,
-                    None => Ok(()),
-                }
+                self.pass(record.frame_json()).await
             }
             _ => Box::pin(self.catch_up(record.conversation)).await,
         }
@@ -439,6 +437,14 @@ impl Socket {
     async fn send(&mut self, frame: &impl Serialize) -> Result<(), SocketEnd> {
         let text = serde_json::to_string(frame).expect("frames are plain data");
         self.put(Message::Text(text.into())).await
+    }
+
+    /// Sends the JSON that an announcement has for all sockets, if it has any.
+    async fn pass(&mut self, frame: Option<Bytes>) -> Result<(), SocketEnd> {
+        match frame {
+            Some(json) => self.put(Message::Text(Utf8Bytes::try_from(json).expect("JSON is UTF-8"))).await,
+            None => Ok(()),
+        }
     }
 
     async fn put(&mut self, message: Message) -> Result<(), SocketEnd> {

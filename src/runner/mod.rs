@@ -317,7 +317,7 @@ impl Runner {
             tokio::select! {
                 record = events.recv() => match record {
                     Ok(record) => {
-                        if let Event::TurnEnded(ended) = record.event {
+                        if let Event::TurnEnded(ended) = &record.event {
                             self.in_hand.lose(ended.turn);
                             worked = true;
                         }

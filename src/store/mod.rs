@@ -2,6 +2,7 @@
 //! after the commit, never before.
 
 mod agent_sql;
+mod announced;
 mod campaigns;
 mod connections;
 mod events;
@@ -37,6 +38,7 @@ use crate::telemetry::Scrubber;
 use connections::Connections;
 
 pub use agent_sql::{AgentLogin, AgentSql, Gate, RowLimits, SqlEnd};
+pub use announced::Announced;
 pub use campaigns::{
     CampaignDeed, CampaignError, CampaignFold, CampaignLog, CampaignOrder, CycleCame, CycleInHand, CycleWithState, DoneOutside,
     HandedCycle, HeldCycle, LastCall, NewCampaign, NewCampaignTask, PlannedDeed, Presences, ReadState, WholeCampaign,

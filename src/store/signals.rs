@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Notify, broadcast, watch};
 
+use super::announced::Announced;
 use super::campaigns::Presences;
 use super::neighbours::{Hint, Outbox};
 use crate::domain::voice::SILENCE;
@@ -21,9 +22,9 @@ const BACKLOG: usize = 1024;
 /// Announcements of commits. Cheap to clone.
 #[derive(Clone)]
 pub struct Signals {
-    events: broadcast::Sender<EventRecord>,
+    events: broadcast::Sender<Announced<EventRecord>>,
     elsewhere: broadcast::Sender<Option<Hint>>,
-    deltas: broadcast::Sender<ServerFrame>,
+    deltas: broadcast::Sender<Announced<ServerFrame>>,
     queue: Arc<Notify>,
     alarm: Arc<Alarm>,
     deliveries: watch::Sender<u64>,
@@ -105,7 +106,7 @@ impl Signals {
 
     /// Every event that this server commits from now on. Events of one conversation may come out of
     /// order or be missed; their numbers show it.
-    pub fn events(&self) -> broadcast::Receiver<EventRecord> {
+    pub fn events(&self) -> broadcast::Receiver<Announced<EventRecord>> {
         self.events.subscribe()
     }
 
@@ -121,7 +122,7 @@ impl Signals {
 
     /// Pieces of text as models write them, here and elsewhere, as `delta` frames. The record
     /// replaces missed ones.
-    pub fn deltas(&self) -> broadcast::Receiver<ServerFrame> {
+    pub fn deltas(&self) -> broadcast::Receiver<Announced<ServerFrame>> {
         self.deltas.subscribe()
     }
 
@@ -215,7 +216,7 @@ impl Signals {
             }
             self.outbox.tell(&record);
             // If nobody listens, that is fine: the event is in the database.
-            let _ = self.events.send(record);
+            let _ = self.events.send(Announced::new(record));
         }
     }
 
@@ -280,7 +281,7 @@ impl Signals {
 
     /// Passes a piece of text to the listeners of this process.
     pub(super) fn pass(&self, delta: ServerFrame) {
-        let _ = self.deltas.send(delta);
+        let _ = self.deltas.send(Announced::new(delta));
     }
 
     fn wake(&self, kind: &str) {
@@ -312,3 +313,6 @@ fn due_by(event: &Event) -> Option<DateTime<Utc>> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ use sqlx::query;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::{Hint, Store, StoreError};
+use super::{Announced, Hint, Store, StoreError};
 use crate::domain::{ConversationId, InstanceId, UserId};
 use crate::facts::EventRecord;
 use crate::wire::ServerFrame;
@@ -149,7 +149,7 @@ impl Theirs {
     }
 
     /// The events that are committed from now on, here, in their conversations.
-    pub fn events(&self) -> TheirSignals<EventRecord> {
+    pub fn events(&self) -> TheirSignals<Announced<EventRecord>> {
         TheirSignals::new(self, self.store.signals().events())
     }
 
@@ -160,7 +160,7 @@ impl Theirs {
     }
 
     /// Pieces of text as models write them from now on in their conversations.
-    pub fn deltas(&self) -> TheirSignals<ServerFrame> {
+    pub fn deltas(&self) -> TheirSignals<Announced<ServerFrame>> {
         TheirSignals::new(self, self.store.signals().deltas())
     }
 }
@@ -174,6 +174,12 @@ pub trait AboutConversation: Clone {
 impl AboutConversation for EventRecord {
     fn conversation(&self) -> Option<ConversationId> {
         Some(self.conversation)
+    }
+}
+
+impl<T: AboutConversation> AboutConversation for Announced<T> {
+    fn conversation(&self) -> Option<ConversationId> {
+        (**self).conversation()
     }
 }
 

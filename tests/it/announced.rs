@@ -49,7 +49,7 @@ async fn the_end_of_a_turn_is_told_although_the_runner_let_go_of_it_in_that_mome
     let end = CallEnd { judged: Judgement::Permitted(&held.permit), tool: "mine", outcome: Outcome::ok("1") };
     let ending = held.store.end_call(&held.lease, end, now);
     dropped_as_it_commits(&held.app, ending, "SELECT count(*) FROM tool_calls WHERE state = 'done'").await;
-    assert!(matches!(heard(events.recv()).await.unwrap().event, Event::ToolCallEnded(ended) if ended.call == held.call));
+    assert!(matches!(&heard(events.recv()).await.unwrap().event, Event::ToolCallEnded(ended) if ended.call == held.call));
     let failing = held.store.fail_turn(&held.lease, level3::domain::Failure::Server, "over", now);
     dropped_as_it_commits(&held.app, failing, "SELECT count(*) FROM turns WHERE state = 'failed'").await;
     let ended = async { while !matches!(events.recv().await.unwrap().event, Event::TurnEnded(_)) {} };

@@ -28,6 +28,7 @@ fn every_place_of_the_document_gets_its_figures() {
         "| start to ready after kill -9 in the middle of a turn |",
         "| time to the first token |",
         "| idle socket |",
+        "| one message told to 20 sockets: from its sending until the last one has it |",
         "| insert of one row, committed, fsync on |",
         "| memory, idle, MiB |",
         "| first request of Lea, 0 tasks |",

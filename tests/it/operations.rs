@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use level3::clock::SystemRandom;
 use level3::domain::{CallRequest, EffectClass, Failure, OperationKind, OperationState, ToolCallId};
-use level3::facts::Event;
+use level3::facts::{Event, EventRecord};
 use level3::governor::Permit;
 use level3::store::{Earlier, KvOp, Lease, NewOperation, NewStep, Store, StoreError};
 use serde_json::{Value, json};
@@ -97,7 +97,7 @@ async fn the_ledger_knows_what_was_begun_and_what_came_of_it() {
     store.end_operation(lease, &three, OperationState::Unknown, None, now).await.unwrap();
     assert_eq!(store.earlier_operation(&three).await.unwrap(), Earlier::Intended);
 
-    let announced: Vec<_> = std::iter::from_fn(|| events.try_recv().ok()).collect();
+    let announced: Vec<_> = std::iter::from_fn(|| events.try_recv().ok()).map(|event| EventRecord::clone(&event)).collect();
     let stored = store.owners().events_after(lease.conversation, 0, 100).await.unwrap();
     assert_eq!(announced, stored[stored.len() - 5..], "what is announced is what is stored");
     let states = announced.iter().map(|record| match &record.event {

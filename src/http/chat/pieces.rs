@@ -4,7 +4,7 @@
 use super::{Socket, SocketEnd};
 use crate::domain::ConversationId;
 use crate::facts::StepAnswered;
-use crate::store::TheirSignals;
+use crate::store::{Announced, TheirSignals};
 use crate::wire::ServerFrame;
 
 impl Socket {
@@ -13,10 +13,10 @@ impl Socket {
         &mut self,
         conversation: ConversationId,
         answered: &StepAnswered,
-        deltas: &mut TheirSignals<ServerFrame>,
+        deltas: &mut TheirSignals<Announced<ServerFrame>>,
     ) -> Result<(), SocketEnd> {
         while let Some(delta) = deltas.now() {
-            let place = match &delta {
+            let place = match &*delta {
                 ServerFrame::Delta { conversation, turn, step, .. } => Some((*conversation, turn.0, *step)),
                 ServerFrame::Notice { conversation, turn, .. } => Some((*conversation, turn.0, 0)),
                 _ => None,
@@ -26,7 +26,7 @@ impl Socket {
                 break;
             }
             if self.follows(&delta) {
-                self.send(&delta).await?;
+                self.pass(delta.frame_json()).await?;
             }
         }
         Ok(())

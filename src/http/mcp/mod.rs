@@ -26,7 +26,7 @@ use super::Doors;
 use crate::domain::{SharedSpec, ToolSpec, WRITE_CAPABILITY};
 use crate::facts::{Event, EventRecord};
 use crate::profiles;
-use crate::store::{Elsewhere, StoreError};
+use crate::store::{Announced, Elsewhere, StoreError};
 
 /// The largest request, in bytes: a capability in base64 is the largest thing there is to send.
 const MAX_BODY_BYTES: usize = 4 << 20;
@@ -119,7 +119,7 @@ fn broken(error: &StoreError) -> ErrorData {
 }
 
 /// Completes when the offered tools may have changed; `false` if the server ends.
-async fn changed((events, elsewhere): &mut (Receiver<EventRecord>, Elsewhere), doors: &Doors) -> bool {
+async fn changed((events, elsewhere): &mut (Receiver<Announced<EventRecord>>, Elsewhere), doors: &Doors) -> bool {
     loop {
         let received = tokio::select! {
             received = events.recv() => received,

@@ -10,7 +10,7 @@ use tokio::sync::broadcast::error::RecvError;
 use super::telling::{Ending, StreamPiece, Telling};
 use crate::facts::EventRecord;
 use crate::http::Doors;
-use crate::store::{Elsewhere, ShownAccepted, StoreError};
+use crate::store::{Announced, Elsewhere, ShownAccepted, StoreError};
 use crate::wire::ServerFrame;
 
 /// Events read at a time.
@@ -29,9 +29,9 @@ pub(super) enum Next {
 
 /// Ears for announcements, from a moment before the request is accepted.
 pub(super) struct Ears {
-    events: broadcast::Receiver<EventRecord>,
+    events: broadcast::Receiver<Announced<EventRecord>>,
     elsewhere: Elsewhere,
-    deltas: broadcast::Receiver<ServerFrame>,
+    deltas: broadcast::Receiver<Announced<ServerFrame>>,
 }
 
 impl Ears {
@@ -97,10 +97,14 @@ impl Follow {
                 // The client still hears of what is committed already.
                 () = shutdown.cancelled() => self.catch_up().await?,
                 delta = self.ears.deltas.recv() => match delta {
-                    Ok(ServerFrame::Delta { turn, step, attempt, content, .. }) if turn == self.shown.turn => {
-                        self.pieces.extend(self.telling.delta(step, attempt, &content));
+                    Ok(delta) => {
+                        if let ServerFrame::Delta { turn, step, attempt, content, .. } = &*delta
+                            && *turn == self.shown.turn
+                        {
+                            self.pieces.extend(self.telling.delta(*step, *attempt, content));
+                        }
                     }
-                    Ok(_) | Err(RecvError::Closed) => {}
+                    Err(RecvError::Closed) => {}
                     Err(RecvError::Lagged(_)) => self.telling.missed(),
                 },
                 record = self.ears.events.recv() => match record {

@@ -9,7 +9,7 @@ use crate::domain::{ConversationId, TurnId};
 use crate::facts::{Event, EventRecord};
 use crate::http::v1::telling::{Ending, StreamPiece, Telling};
 use crate::http::visitor::Visitor;
-use crate::store::{Accepted, Hint, StoreError, TheirSignals, Theirs};
+use crate::store::{Accepted, Announced, Hint, StoreError, TheirSignals, Theirs};
 use crate::wire::ServerFrame;
 
 /// Events read at a time.
@@ -17,9 +17,9 @@ const PAGE: i64 = 200;
 
 /// Ears for a person's conversations, from a moment before their message is accepted.
 pub(super) struct CallEars {
-    events: TheirSignals<EventRecord>,
+    events: TheirSignals<Announced<EventRecord>>,
     elsewhere: TheirSignals<Option<Hint>>,
-    deltas: TheirSignals<ServerFrame>,
+    deltas: TheirSignals<Announced<ServerFrame>>,
 }
 
 impl CallEars {
@@ -97,12 +97,16 @@ impl HeardTurn {
                 biased;
                 () = shutdown.cancelled() => true,
                 delta = self.ears.deltas.recv() => match delta {
-                    Ok(ServerFrame::Delta { turn, step, attempt, content, .. }) if turn == self.turn => {
-                        let piece = self.telling.delta(step, attempt, &content);
-                        self.take_pieces(piece);
+                    Ok(delta) => {
+                        if let ServerFrame::Delta { turn, step, attempt, content, .. } = &*delta
+                            && *turn == self.turn
+                        {
+                            let piece = self.telling.delta(*step, *attempt, content);
+                            self.take_pieces(piece);
+                        }
                         false
                     }
-                    Ok(_) | Err(RecvError::Closed) => false,
+                    Err(RecvError::Closed) => false,
                     Err(RecvError::Lagged(_)) => {
                         self.telling.missed();
                         false

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::Clock;
 use crate::domain::{ConversationId, TurnId};
 use crate::facts::{Event, EventRecord, StepAnswered, ToolCallProposed, TurnQueued, TurnStarted};
-use crate::store::{Store, StoreError};
+use crate::store::{Announced, Store, StoreError};
 
 use files::LogFolder;
 use lines::{LineInputs, TurnLogLine};
@@ -116,7 +116,7 @@ impl TurnLog {
     }
 
     /// Writes the announced events or, if it is behind, all that are not written yet.
-    async fn write(&self, book: &mut Option<Book>, behind: bool, batch: Vec<EventRecord>) -> Result<(), LogError> {
+    async fn write(&self, book: &mut Option<Book>, behind: bool, batch: Vec<Announced<EventRecord>>) -> Result<(), LogError> {
         let first = book.is_none();
         let mut open = match book.take() {
             Some(book) => book,
@@ -142,7 +142,13 @@ impl TurnLog {
         Ok(Book { folder: Some(folder), shown: HashMap::new(), waiting: HashMap::new() })
     }
 
-    async fn write_in(&self, book: &mut Book, first: bool, behind: bool, batch: Vec<EventRecord>) -> Result<(), LogError> {
+    async fn write_in(
+        &self,
+        book: &mut Book,
+        first: bool,
+        behind: bool,
+        batch: Vec<Announced<EventRecord>>,
+    ) -> Result<(), LogError> {
         if behind {
             for (conversation, newest) in self.store.newest_sequences().await? {
                 if newest > book.position(conversation) {
@@ -177,12 +183,12 @@ impl TurnLog {
             if records.is_empty() {
                 return Ok(());
             }
-            self.put(book, records, show).await?;
+            self.put(book, records.into_iter().map(Announced::new).collect(), show).await?;
         }
     }
 
     /// Writes the events that follow the written ones.
-    async fn put(&self, book: &mut Book, records: Vec<EventRecord>, show: bool) -> Result<(), LogError> {
+    async fn put(&self, book: &mut Book, records: Vec<Announced<EventRecord>>, show: bool) -> Result<(), LogError> {
         if records.is_empty() {
             return Ok(());
         }
@@ -229,7 +235,11 @@ impl TurnLog {
 
     /// The words that the turns which begin here react to, and the texts of the steps whose calls
     /// stand here. Their own events do not say them, those that queued them do.
-    async fn inputs(&self, waiting: &mut HashMap<TurnId, String>, records: &[EventRecord]) -> Result<LineInputs, StoreError> {
+    async fn inputs(
+        &self,
+        waiting: &mut HashMap<TurnId, String>,
+        records: &[Announced<EventRecord>],
+    ) -> Result<LineInputs, StoreError> {
         let mut inputs = LineInputs::default();
         for record in records {
             match &record.event {

@@ -25,7 +25,7 @@ pub const ANNA: &str = "+491701234567";
 
 /// The commits of a server, and those of others that it hears of.
 struct Changes {
-    here: tokio::sync::broadcast::Receiver<level3::facts::EventRecord>,
+    here: tokio::sync::broadcast::Receiver<level3::store::Announced<level3::facts::EventRecord>>,
     elsewhere: level3::store::Elsewhere,
 }
 

@@ -4,9 +4,9 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use tungstenite::client::IntoClientRequest;
-use tungstenite::{Message, WebSocket};
+use tungstenite::{Message, Utf8Bytes, WebSocket};
 
 use super::door::TOKEN;
 
@@ -79,17 +79,25 @@ impl Client {
     }
 
     fn frame(&mut self) -> Frame {
+        self.read().0
+    }
+
+    /// The next frame, and its text.
+    fn read(&mut self) -> (Frame, Utf8Bytes) {
         loop {
             if let Message::Text(text) = self.socket.read().expect("a frame comes") {
                 let frame: Frame = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
                 assert_ne!(frame.kind, "error", "{text}");
-                return frame;
+                return (frame, text);
             }
         }
     }
 
-    fn send(&mut self, frame: &Value) {
-        self.socket.send(Message::text(frame.to_string())).expect("sent");
+    /// Sends a frame; returns the time at which it began to.
+    pub fn send(&mut self, frame: &str) -> Instant {
+        let began = Instant::now();
+        self.socket.send(Message::text(frame)).expect("sent");
+        began
     }
 
     /// Says `bench:WORDS` in a conversation and waits until its turn is over; every call has to
@@ -133,10 +141,25 @@ impl Client {
         while self.frame().kind != "delta" {}
     }
 
-    fn say(&mut self, conversation: i64, words: &str) -> Instant {
-        let began = Instant::now();
-        self.send(&json!({"type": "message", "conversation": conversation, "content": format!("bench:{words}")}));
-        began
+    /// Says it, and waits for nothing.
+    pub fn say(&mut self, conversation: i64, words: &str) -> Instant {
+        let content = format!("bench:{words}");
+        self.send(&json!({"type": "message", "conversation": conversation, "content": content}).to_string())
+    }
+
+    /// Ends what runs and what waits in a conversation.
+    pub fn stop(&mut self, conversation: i64) {
+        self.send(&json!({"type": "stop", "conversation": conversation}).to_string());
+    }
+
+    /// Waits for a message of any client; returns the frame that tells of it.
+    pub fn until_queued(&mut self) -> Utf8Bytes {
+        loop {
+            let (frame, text) = self.read();
+            if frame.kind == "turn" && frame.state.as_deref() == Some("queued") {
+                return text;
+            }
+        }
     }
 
     /// Waits for the end of a turn of another client.
@@ -152,7 +175,7 @@ impl Client {
     /// Asks for everything after an event, and waits until the newest one is there.
     pub fn resume(&mut self, after: i64) {
         let (main, last) = (self.main, self.last);
-        self.send(&json!({"type": "resume", "conversation": main, "after": after}));
+        self.send(&json!({"type": "resume", "conversation": main, "after": after}).to_string());
         while after < last && self.frame().seq.is_none_or(|seq| seq < last) {}
     }
 }

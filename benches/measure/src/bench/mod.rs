@@ -7,6 +7,7 @@
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the environment and the time, and lets things settle")]
 #![allow(clippy::print_stderr, reason = "a program that tells how far it is")]
 
+mod broadcast;
 mod campaign_pages;
 mod campaigns;
 mod client;
@@ -40,8 +41,21 @@ use model::Model;
 use report::Report;
 
 /// The names that `BENCH_ONLY` takes.
-const PARTS: [&str; 12] =
-    ["start", "turns", "statements", "tokens", "crowd", "memory", "sockets", "long", "growth", "todos", "relay", "campaigns"];
+const PARTS: [&str; 13] = [
+    "start",
+    "turns",
+    "statements",
+    "tokens",
+    "crowd",
+    "memory",
+    "sockets",
+    "long",
+    "broadcast",
+    "growth",
+    "todos",
+    "relay",
+    "campaigns",
+];
 
 /// Runs the parts that are wanted, writes the document where it is wanted, and returns it.
 pub fn run(settings: &Settings) -> String {
@@ -63,6 +77,7 @@ pub fn run(settings: &Settings) -> String {
     floors.connect(&house);
     part(settings, "long", || growth::long(&house, &mut floors, settings, &mut report));
     house.end();
+    part(settings, "broadcast", || broadcast::measure(&model, settings, &mut report));
     part(settings, "growth", || growth::measure(&model, &mut floors, settings, &mut report));
     part(settings, "todos", || todos::measure(&model, settings, &mut report));
     part(settings, "relay", || relay::measure(&model, settings, &mut report));

@@ -77,6 +77,8 @@ fn serve(mut stream: TcpStream, seen: &Mutex<Seen>) -> std::io::Result<()> {
         match answer {
             Answer::Word => stream.write_all(whole(&[json!({"content": "Hello."})], "stop").as_bytes())?,
             Answer::Calls(calls) => stream.write_all(whole(&[asks(&calls)], "tool_calls").as_bytes())?,
+            // The asker closes the connection.
+            Answer::Nothing => return reader.fill_buf().map(drop),
             Answer::Tokens(pace) => {
                 let mut due = Instant::now();
                 for number in 0..TOKENS {

@@ -25,6 +25,8 @@ pub enum Answer {
     Calls(Vec<(String, Value)>),
     /// Many tokens, at once or with a pause before each.
     Tokens(Option<Duration>),
+    /// None: the asker gives up at some time.
+    Nothing,
 }
 
 /// The parts of a request that the script reads; all others are passed over, since reading them
@@ -80,6 +82,7 @@ pub fn answer(request: &[u8]) -> Answer {
         ("details", 0) => Answer::Calls(vec![("getTaskDetails".into(), json!({"taskName": number}))]),
         ("tokens", _) => Answer::Tokens(None),
         ("paced", _) => Answer::Tokens(Some(PACE)),
+        ("held", _) => Answer::Nothing,
         _ => Answer::Word,
     }
 }

@@ -1,5 +1,7 @@
 //! Memory of sockets that say nothing.
 
+use std::net::SocketAddr;
+
 use super::client::Client;
 use super::house::House;
 use super::report::Report;
@@ -15,16 +17,16 @@ const MISSED: i64 = 20;
 
 pub fn measure(house: &mut House, settings: &Settings, report: &mut Report) {
     house.restart();
-    let count = if settings.quick { 20 } else { SOCKETS.min(files() / OF_FILES.1 * OF_FILES.0) };
+    let count = most(settings, SOCKETS);
     let mut client = house.client();
     for _ in 0..settings.times(10) {
         client.turn(client.main, "simple");
     }
     // Memory that the first sockets take once is no part of a socket.
-    drop(sockets(house, count / 10));
+    drop(connected(house.address(), count / 10));
     settings.settle(5);
     let before = kilobytes(house);
-    let mut opened = sockets(house, count);
+    let mut opened = connected(house.address(), count);
     settings.settle(5);
     let each = (kilobytes(house) - before) / count as f64;
     report.goal("idle socket", &format!("{each:.1} KiB, of {count}"), each / 10.0, "10 KiB", "");
@@ -53,6 +55,11 @@ fn tell(house: &House, sockets: &mut [Client]) -> String {
     milliseconds(began.elapsed().as_secs_f64() * 1e3)
 }
 
+/// So many sockets as are wanted, or as the machine allows.
+pub fn most(settings: &Settings, wanted: usize) -> usize {
+    if settings.quick { 20 } else { wanted.min(files() / OF_FILES.1 * OF_FILES.0) }
+}
+
 /// How many files this process may open. The soft limit, low for the sake of old programs, is
 /// raised to the hard one.
 fn files() -> usize {
@@ -66,8 +73,9 @@ fn files() -> usize {
     usize::try_from(if raised { limit.rlim_max } else { limit.rlim_cur }).unwrap_or(usize::MAX)
 }
 
-fn sockets(house: &House, count: usize) -> Vec<Client> {
-    (0..count).map(|_| house.client()).collect()
+/// So many clients of a server.
+pub fn connected(address: SocketAddr, count: usize) -> Vec<Client> {
+    (0..count).map(|_| Client::connect(address)).collect()
 }
 
 fn kilobytes(house: &House) -> f64 {
