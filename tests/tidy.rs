@@ -211,6 +211,8 @@ fn prose_has_a_hundred_columns() {
 #[test]
 fn sentences_in_comments_begin_with_their_subject() {
     check(&project(), Source::is_rust, prose::openings);
+    let has_comments = |file: &Source| file.path.ends_with(".js") || file.path.ends_with(".css");
+    check(&project(), |file| file.path.starts_with("static/") && has_comments(file), prose::page);
 }
 
 #[test]

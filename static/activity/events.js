@@ -7,6 +7,7 @@ import { words } from "../core/words.js";
 import { mainState } from "../core/workspace.js";
 import { button } from "../ui/button.js";
 import { filterBar } from "../ui/filters.js";
+import { saidNodes } from "../ui/said.js";
 import { emptyState, errorState, waitingFor } from "../ui/states.js";
 import { toast } from "../ui/toast.js";
 import { sentenceOf } from "./sentences.js";
@@ -157,7 +158,7 @@ function eventRow(listed, titleOf) {
     "li",
     { class: "event", "data-kind": event.kind, "data-tone": tone },
     h("time", { datetime: at, title: localTime(at) }, timeOfDay(at)),
-    h("div", {}, h("p", { class: "event-said", dir: "auto" }, sentence), text ? h("p", { class: "event-text", dir: "auto" }, text) : "", limit ? limitLink(limit) : "", foot),
+    h("div", {}, h("p", { class: "event-said", dir: "auto" }, saidNodes(sentence)), text ? h("p", { class: "event-text", dir: "auto" }, text) : "", limit ? limitLink(limit) : "", foot),
   );
 }
 

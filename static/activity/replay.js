@@ -11,6 +11,7 @@ import { iconButton } from "../ui/button.js";
 import { codeBlock } from "../ui/code.js";
 import { exactNodes } from "../ui/exact.js";
 import { foldable } from "../ui/fold.js";
+import { saidNodes } from "../ui/said.js";
 import { emptyState, errorState, waitingFor } from "../ui/states.js";
 import { limitLink } from "./events.js";
 import { replayed } from "./replayed.js";
@@ -42,7 +43,7 @@ function player(turn, events) {
   const list = h(
     "ol",
     { class: "replay-list" },
-    events.map((event, index) => h("li", {}, h("button", { type: "button", onclick: () => go(index) }, sentenceOf(event, event.said).said))),
+    events.map((event, index) => h("li", {}, h("button", { type: "button", onclick: () => go(index) }, saidNodes(sentenceOf(event, event.said).said)))),
   );
   const back = iconButton("back", said.back, () => go(at - 1), { "data-testid": "replay-back" });
   const on = iconButton("forward", said.on, () => go(at + 1), { "data-testid": "replay-on" });
@@ -79,7 +80,7 @@ function player(turn, events) {
 function eventNodes(event) {
   const { said: sentence, tone, limit } = sentenceOf(event, event.said);
   return [
-    h("p", { class: "event-said", dir: "auto", "data-tone": tone }, sentence),
+    h("p", { class: "event-said", dir: "auto", "data-tone": tone }, saidNodes(sentence)),
     h("time", { datetime: event.at }, localTime(event.at)),
     ...details(event),
     limit ? limitLink(limit) : "",

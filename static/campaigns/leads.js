@@ -34,7 +34,7 @@ export function leadsSection({ api, id, order, load, announce }) {
   return { node, put };
 }
 
-/** The chooser of a CSV file. What is wrong with it is said line by line; then nothing was imported. */
+/** The chooser of a CSV file. Its faults are said line by line; then nothing was imported. */
 function importer({ api, id, load, announce }) {
   const { line, say } = problemLine();
   const bad = h("ul", { class: "campaigns-bad", hidden: true, "data-testid": "campaigns-bad" });
@@ -86,7 +86,7 @@ function leadRow({ id, full_name: name, profile_url: url, weight_score: score, s
   const who = address ? h("a", { href: address, rel: "noopener noreferrer nofollow", target: "_blank", class: "campaigns-name", "data-part": "name", dir: "auto" }, name) : h("strong", { dir: "auto" }, name);
   const points = (scored?.points ?? []).map(({ rule, weight }) => said.points(rule, weight));
   const facts = Object.entries(attributes).map(([key, value]) => `${key}: ${value}`);
-  const how = scored ? [said.scoreBy(scored.version), ...(baseOf(scored) === 0 ? [] : [said.base(baseOf(scored))]), ...points, ...(scored.sum === score ? [] : [said.clamped(scored.sum, score)])] : [said.unscored];
+  const how = scored ? [said.scoreBy(scored.version, scored.key), ...(baseOf(scored) === 0 ? [] : [said.base(baseOf(scored))]), ...points, ...(scored.sum === score ? [] : [said.clamped(scored.sum, score)])] : [said.unscored];
   return [
     h("div", { class: "campaigns-head" }, who, over ? stateWord(status, said.leadStates[status] ?? status) : statusChoice({ id, name, status }, set)),
     h("details", { "data-part": "score" }, h("summary", { "data-part": "open" }, said.score(score)), h("ul", {}, [...how, ...facts].map((text) => h("li", { dir: "auto" }, text)))),

@@ -43,7 +43,7 @@ export function figures(calls) {
   if (!calls) return "";
   const { calls: count, failures, p50_ms: half, per_day: days = [], last_error: last } = calls;
   if (count === 0) return h("p", { class: "card-figures" }, said.neverCalled);
-  const parts = [said.calls(count), half === null || half === undefined ? "" : said.half(tookText(half)), failures > 0 ? said.failures(failures) : ""];
+  const parts = [said.calls(count), half === null || half === undefined ? "" : said.half(tookText(Math.max(half, 1))), failures > 0 ? said.failures(failures) : ""];
   const failed = last ? h("p", { class: "card-error" }, said.lastFailure, " ", h("time", { datetime: last.at, title: localTime(last.at) }, shortTime(last.at)), ": ", h("span", { dir: "auto" }, saidNodes(last.said))) : "";
   return h("div", { class: "card-figures" }, line(days), h("p", {}, parts.filter(Boolean).join(" · ")), failed);
 }

@@ -74,8 +74,8 @@ export function createDrafts(storage) {
     files: files.all,
     keepFiles: files.keep,
     /**
-     * A conversation is shown, in whose place `text` stands in the field; returns what is to stand there now. What was written, or was to go
-     * with it, is never thrown away: where the other conversation has a draft too, it stays with its own.
+     * A conversation is shown, in whose place `text` stands in the field; returns what is to stand there now. Words that were
+     * written, and what was to go with them, are never thrown away: if the other conversation has a draft too, they stay with their own.
      */
     opened(id, text) {
       const other = String(id);

@@ -8,7 +8,7 @@ import { words } from "../core/words.js";
 const KINDS = { execute_sql: "sql", write_capability: "written", manage_tasks: "tasks", restart: "restarts" };
 const ORDER = ["sql", "written", "tasks", "restarts", "calls", "notes"];
 
-/** "5 steps · 2 SQL, 1 capability written, 2 calls · 1.2 s". What failed and was mended is counted only under its kind. */
+/** "5 steps · 2 SQL, 1 capability written, 2 calls · 1.2 s". A call that failed and was mended is counted only under its kind. */
 export function stepsLine(steps) {
   const counts = new Map();
   const count = (kind) => counts.set(kind, (counts.get(kind) ?? 0) + 1);
@@ -33,7 +33,7 @@ export function doing(step) {
   return step.called ? summarize(step.name, step.args) : words.steps.earlier;
 }
 
-/** How it came out, in one sentence for a person. What the model was told is never shown here. */
+/** How it came out, in one sentence for a person. The model's words are never shown here. */
 export function saidOf({ name, came, outcome, lost }) {
   if (lost) return words.steps.lost;
   if (!outcome) return "";

@@ -1,5 +1,5 @@
-// The steps of a turn as one quiet line; open, a timeline. What a person has to know stands below
-// the line, open or not: outcomes that nobody knows, and rows that can be put back.
+// The steps of a turn as one quiet line; open, a timeline. The things that a person has to know
+// stand below the line, open or not: outcomes that nobody knows, and rows that can be put back.
 
 import { h, keyed } from "../core/dom.js";
 import { operationLine } from "../core/format.js";

@@ -152,8 +152,8 @@ function groupOf(group, items, context) {
 }
 
 /**
- * An approval stands below the call it is about, also when other calls of the same step came in between. What was said into a turn
- * stands where the model was shown it; until then behind everything, and before the end of a turn that ended first.
+ * An approval stands below the call it is about, also when other calls of the same step came in between. A message that was said
+ * into a turn stands where the model was shown it; until then behind everything, and before the end of a turn that ended first.
  */
 function placeOf(item, state) {
   if (item.steered) {

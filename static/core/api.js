@@ -18,6 +18,8 @@ const LISTS = {
 
 const arrayIn = (answer, field) =>
   Array.isArray(answer) ? answer : Array.isArray(answer?.[field]) ? answer[field] : [];
+/** The server's words as a sentence, since others stand before it; a name that they begin with stays as it is. */
+const sentence = (said) => said.replace(/^[a-z](?=[a-z]*[ ,])/, (first) => first.toUpperCase()).replace(/[\w\x60]$/, "$&.");
 const withEnabled = (entry) => ({ ...entry, enabled: entry.enabled ?? entry.state !== "disabled" });
 
 /**
@@ -44,7 +46,7 @@ export function createApi(fetch = (...all) => globalThis.fetch(...all)) {
     });
     if (response.ok) return answer;
     const said = typeof answer?.error === "string" && answer.error !== "" ? answer.error : undefined;
-    const refusal = new Error(said ?? words.failed.refused(response.status));
+    const refusal = new Error(said ? sentence(said) : words.failed.refused(response.status));
     throw Object.assign(refusal, { status: response.status, grants: arrayIn(answer, "grants_in_words") });
   }
   const conversation = (id) => `/api/conversations/${encodeURIComponent(id)}`;

@@ -36,7 +36,7 @@ export function loadOutbox(storage) {
 }
 
 /**
- * Keeps `entries` in `storage`. A full or forbidden storage costs only the safety of a reload, so it is not an error. Where images are too
+ * Keeps `entries` in `storage`. A full or forbidden storage costs only the safety of a reload, so it is not an error. If images are too
  * large for it, the words are kept, and after a reload the message says that they are missing: it is never sent without them.
  */
 export function saveOutbox(storage, entries) {

@@ -48,7 +48,7 @@ export function waitingElsewhere(state, { approvals: ids }) {
   return { ...state, elsewhere: { ids, known: still(known), sending: still(sending) } };
 }
 
-/** The answer to that question. What waits in the conversation of the page is there by its frames. */
+/** The answer to that question. A question of the page's own conversation is there by its frames. */
 export function waitingListed(state, entries) {
   const known = new Map(state.elsewhere.known);
   for (const { id, conversation, shown, expires_at: expiresAt } of entries) {

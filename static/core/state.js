@@ -2,8 +2,8 @@
 //
 // An action is a frame of the server (`docs/protocol.md`) or one of the page's own, whose types
 // start with `@`. Recorded frames may come twice (after a reconnect) or late (after "show
-// earlier"), so each is applied by its key and its `seq`, never by the order of arrival. What the
-// page shows is therefore the same after a reload.
+// earlier"), so each is applied by its key and its `seq`, never by the order of arrival. So the
+// page shows the same after a reload.
 
 import {
   approvalChanged,

@@ -8,6 +8,7 @@ import { duration, localTime, shortTime } from "../core/times.js";
 import { approvals } from "../ui/approval-words.js";
 import { openDetails } from "../ui/details.js";
 import { exactNodes } from "../ui/exact.js";
+import { saidNodes } from "../ui/said.js";
 import { errorState, waitingFor } from "../ui/states.js";
 import { courseOf } from "./course.js";
 import { operator as said } from "./words.js";
@@ -75,7 +76,7 @@ function decisionWords({ asked, decided, law }) {
   return law && (said.laws[law] ?? law);
 }
 
-const pairs = (rows) => h("dl", { class: "operator-pairs" }, rows.filter(([, value]) => value).flatMap(([name, value]) => [h("dt", {}, name), h("dd", { dir: "auto" }, oneLine(value, MOST))]));
+const pairs = (rows) => h("dl", { class: "operator-pairs" }, rows.filter(([, value]) => value).flatMap(([name, value]) => [h("dt", {}, name), h("dd", { dir: "auto" }, saidNodes(oneLine(value, MOST)))]));
 
 /** A picture; a file that is none is named. */
 function mediaNode(address, name) {

@@ -25,8 +25,15 @@ export async function mount(host, { session, storage, announce }) {
   const { signal } = gone;
   const api = operatorApi(session.api.ask);
   const problem = h("div", { "data-testid": "operator-problem" });
-  const tell = (error) => signal.aborted || problem.replaceChildren(errorState(said.cannot(error.message), load));
   const tasks = taskSection({ again: () => load() });
+  let wrong;
+  const tell = ({ message }) => {
+    if (signal.aborted) return;
+    tasks.failed();
+    // Told again with each look; the button in it may have the focus.
+    if (message !== wrong) problem.replaceChildren(errorState(said.cannot(message), load));
+    wrong = message;
+  };
   const channel = channelPart();
   const memory = memorySection({ api, storage, signal, announce, tell });
   const sheet = h("div", { class: "sheet", "data-testid": "operator" }, problem, channel.node, tasks.node, memory.node);
@@ -44,6 +51,7 @@ export async function mount(host, { session, storage, announce }) {
       await channel.put(answer, channels);
       await memory.load();
       problem.replaceChildren();
+      wrong = undefined;
     } catch (error) {
       tell(error);
     }

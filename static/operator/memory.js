@@ -9,7 +9,7 @@ import { operator as said } from "./words.js";
 
 const written = (context) => JSON.stringify(context.document, null, 2);
 
-/** The section: `{ node, load() }`. What a person changes in it is kept in `storage` until it is saved. */
+/** The section: `{ node, load() }`. A person's changes are kept in `storage` until they are saved. */
 export function memorySection({ api, storage, signal, announce, tell }) {
   let shown;
   const text = h("textarea", { class: "input operator-memory", rows: "8", spellcheck: "false", autocomplete: "off", dir: "ltr", "data-testid": "operator-memory" });

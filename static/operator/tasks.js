@@ -9,7 +9,7 @@ import "../ui/approval.js";
 import { emptyState, waitingFor } from "../ui/states.js";
 import { operator as said } from "./words.js";
 
-/** The section: `{ node, put(answer), told(workspace) }`. */
+/** The section: `{ node, put(answer), told(workspace), failed() }`. */
 export function taskSection({ again }) {
   let conversation;
   const waits = h("div", { class: "operator-waits", "data-testid": "operator-waits" });
@@ -31,7 +31,9 @@ export function taskSection({ again }) {
     const rows = waitingRows(workspace).filter((row) => row.conversation === conversation);
     keyed(waits, rows, () => document.createElement("l3-approval"));
   }
-  return { node, put, told };
+  /** The tasks did not come, which is said elsewhere: nothing is waited for any more. */
+  const failed = () => (waiting.hidden = true);
+  return { node, put, told, failed };
 }
 
 /** `<l3-operator-task>`: a row of the list; `data` has a `task`. */

@@ -1,4 +1,4 @@
-// The line to say something as the agent. What was typed stays if it could not be sent, and is sent
+// The line to say something as the agent. Words that could not be sent stay, and are sent
 // again under the same key.
 
 import { h } from "../core/dom.js";
@@ -11,7 +11,7 @@ import { relay as said } from "./words.js";
 /** The most that a message holds. */
 const MOST = 4096;
 
-/** The part: `{ node, show(instance) }`. What is begun in it is kept in `storage`. */
+/** The part: `{ node, show(instance) }`. A text that is begun is kept in `storage`. */
 export function takeOver({ api, id, storage, announce, changed }) {
   const text = h("textarea", { class: "input", rows: 3, dir: "auto", maxlength: MOST, "data-testid": "relay-text" });
   const { node: labelled, wrong } = field(said.take, text, said.takeHelp);

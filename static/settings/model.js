@@ -6,6 +6,7 @@ import { decimal } from "../core/numbers.js";
 import { locale } from "../core/words.js";
 import { mainState } from "../core/workspace.js";
 import { button } from "../ui/button.js";
+import { saidNodes } from "../ui/said.js";
 import { errorState, waitingFor } from "../ui/states.js";
 import { rateNodes } from "./rates.js";
 import { siteForm } from "./site-form.js";
@@ -102,7 +103,7 @@ function testedNodes({ ok, said: told, ms, checks }) {
 
 function providerNode({ provider, state, address, why, models, in_use: inUse, fallbacks }, api, choose) {
   const head = h("p", { class: "provider-head" }, h("strong", {}, provider), " ", h("span", { class: "provider-state", "data-state": state }, said.providerStates[state] ?? state));
-  if (state !== "ready") return h("div", { class: "provider" }, head, why ? h("p", { class: "none", dir: "auto" }, why) : "");
+  if (state !== "ready") return h("div", { class: "provider" }, head, why ? h("p", { class: "none", dir: "auto" }, saidNodes(why)) : "");
   const rows = models.map((model) => modelRow(provider, model, { inUse, fallbacks, api, choose }));
   const list = h("ul", { class: "models" }, rows.slice(0, SHOWN_MODELS));
   const rest = rows.slice(SHOWN_MODELS);

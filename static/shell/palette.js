@@ -126,7 +126,7 @@ export function openPalette(context) {
     none.hidden = shown.length > 0 || isAsked;
     mark(at);
   };
-  /** Asks the server a moment after the last key. What was chosen meanwhile stays chosen; an answer that comes too late is dropped. */
+  /** Asks the server a moment after the last key. A line that was chosen meanwhile stays chosen; an answer that comes too late is dropped. */
   const look = () => {
     clearTimeout(waits);
     found = [];

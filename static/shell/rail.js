@@ -39,6 +39,9 @@ export class Rail extends HTMLElement {
       count: badges[id] ?? 0,
     }));
     keyed(this.nav, rows, () => document.createElement("l3-rail-place"));
+    // In a low window not all of them are in sight.
+    if (this.current !== current) this.nav.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" });
+    this.current = current;
     this.more.toggleAttribute("aria-current", rows.some((row) => row.beyond && row.current));
     this.more.hidden = rows.every((row) => !row.beyond);
   }

@@ -5,7 +5,7 @@ import { addressOf, parseAddress } from "../core/address.js";
 import { h } from "../core/dom.js";
 import { reasonOf, words } from "../core/words.js";
 import { button } from "../ui/button.js";
-import { emptyState, errorState, skeleton } from "../ui/states.js";
+import { emptyState, errorState, waitingFor } from "../ui/states.js";
 
 /**
  * A router over `places()` into `host`. `context` goes to each place; `arrived(place)` is told each time. `instead(place, parts)` may give the address
@@ -56,11 +56,7 @@ export function createRouter({ places, host, context, arrived, instead = () => u
 
   async function enter(place, isWanted) {
     const again = () => (leave(), arrive());
-    const cancelled = () => {
-      going += 1;
-      node.replaceChildren(h("div", { class: "sheet" }, errorState(words.failed.cancelled, again)));
-    };
-    const node = section(h("div", { class: "sheet" }, skeleton(4, cancelled)));
+    const node = section(h("div", { class: "sheet" }, waitingFor(again, 4, () => (going += 1))));
     node.dataset.place = place.id;
     const entry = { place, node };
     current = entry;

@@ -3,7 +3,7 @@
 
 const KINDS = new Set(["reminder", "timer"]);
 
-/** A listener for the store that calls `tell(item)` for each that comes in while the page is open, once. What is loaded as history is none. */
+/** A listener for the store that calls `tell(item)` for each that comes in while the page is open, once. An item that is loaded as history is none. */
 export function todoNews(tell) {
   /** conversation → the `seq` after which it was seen as it happened, and its items when they were last looked at. */
   const seen = new Map();

@@ -3,7 +3,7 @@
 import { addressOf } from "../core/address.js";
 import { heartbeat as said } from "./words.js";
 
-/** kind → the place of its subject. What is kept for Undo has none. */
+/** kind → the place of its subject. A wake-up of things kept for Undo has none. */
 const PLACES = {
   task: (id) => ["tasks", id],
   reminder: (id) => ["tasks", id],

@@ -27,7 +27,7 @@ const isNumber = (value) => value !== null && value !== undefined && Number.isFi
 
 /**
  * The chart of these columns (numbers of columns): `{ kind: "line" | "bars", x, series: [{ name, values }], labels }`. `x` are seconds of dates in
- * rising order, or the places of the bars, whose names are `labels`. What is empty is a gap.
+ * rising order, or the places of the bars, whose names are `labels`. An empty value is a gap.
  */
 export function chartOf({ columns, rows }, x, ys, now) {
   const column = columns[x];

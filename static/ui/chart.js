@@ -10,7 +10,6 @@ import { library } from "./script.js";
 
 const { chart: words } = await wordsOf("chart");
 
-const HEIGHT = 240;
 /** Lines are told apart by colour and by dashes, so that colour alone need not do it. */
 const DASHES = [[], [8, 4], [2, 3], [12, 4, 2, 4], [6, 2, 2, 2], [1, 5]];
 const EVERY = "every";
@@ -89,7 +88,7 @@ export class RowsChart extends HTMLElement {
 
   options(chart, colours) {
     const own = getComputedStyle(this);
-    const axis = { stroke: own.color, grid: { stroke: own.borderColor, width: 1 }, ticks: { show: false }, font: `12px ${own.fontFamily}` };
+    const axis = { stroke: own.color, grid: { stroke: own.borderColor, width: 1 }, ticks: { show: false }, font: `${Math.round(parseFloat(own.fontSize))}px ${own.fontFamily}` };
     const isLine = chart.kind === "line";
     const bars = this.UPlot.paths.bars({ size: [0.9, 64] });
     const series = chart.series.map(({ name }, index) => ({
@@ -104,7 +103,7 @@ export class RowsChart extends HTMLElement {
     const times = { ...axis, space: 90, values: (_, splits, __, ___, step) => timesUnder(splits, step, Date.now()) };
     return {
       width: this.canvas.clientWidth || 300,
-      height: HEIGHT,
+      height: this.canvas.clientHeight || 300,
       legend: { show: false },
       cursor: { show: isLine, drag: { x: false, y: false } },
       scales: { x: { time: isLine, ...(isLine ? {} : { range: (_, low, high) => [low - 0.6, high + 0.6] }) }, y: isLine ? {} : { range: (_, low, high) => [Math.min(0, low), Math.max(0, high) * 1.05 || 1] } },
@@ -114,8 +113,8 @@ export class RowsChart extends HTMLElement {
   }
 
   fit() {
-    const width = this.canvas?.clientWidth;
-    if (this.plot && width > 0 && width !== this.plot.width) this.plot.setSize({ width, height: HEIGHT });
+    const { clientWidth: width, clientHeight: height } = this.canvas ?? {};
+    if (this.plot && width > 0 && width !== this.plot.width) this.plot.setSize({ width, height });
   }
 }
 

@@ -10,7 +10,7 @@ import { iconButton } from "./button.js";
 await styles(import.meta.url, "details.css");
 
 /** From this width on the pane stands beside the place. */
-const BESIDE = "(min-width: 72rem)";
+const BESIDE = "(min-width: 72.01rem)";
 
 let pane;
 

@@ -55,7 +55,9 @@ function fieldPart(field) {
   const problem = h("span", { class: "wrong", id: ids.problem, role: "alert", hidden: true });
   const name = field.title || said.arguments;
   const mark = field.required ? "" : h("span", { class: "optional" }, said.optional);
-  const help = [field.help, hintOf(field)].filter(Boolean).join(" ");
+  const hint = hintOf(field);
+  // A schema's words end as they like; a sentence of the page follows.
+  const help = [hint ? field.help?.replace(/[\p{L}\p{N})]$/u, "$&.") : field.help, hint].filter(Boolean).join(" ");
   const about = [help && ids.help, ids.problem].filter(Boolean).join(" ");
   const title = h("span", { class: "field-name" }, h("span", { id: ids.label, dir: "auto" }, name), mark);
   const node = h(control.isGroup ? "div" : "label", { class: "field", "data-field": field.name ?? "" }, title, control.node);

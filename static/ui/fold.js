@@ -3,7 +3,7 @@
 import { h } from "../core/dom.js";
 import { approval } from "./approval-words.js";
 
-/** Text of more lines than this begins folded. `ui/approval.css` has the same number. */
+/** Text of more lines than this begins folded. `--fold` has the same number. */
 export const FOLD_LINES = 40;
 
 /** `block` (a `.code`) of `text`: as it is if it is short, else folded until a person opens it. */

@@ -1,6 +1,6 @@
 // Reads a JSON Schema of arguments as fields that a person can fill in, and what they filled in as
-// arguments. Pure. What is deeper than a list of simple values is one field for JSON; the server
-// checks everything again.
+// arguments. Pure. An argument that is deeper than a list of simple values is one field for JSON;
+// the server checks everything again.
 
 const SIMPLE = new Set(["string", "integer", "number", "boolean"]);
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;

@@ -40,9 +40,14 @@ export function skeleton(lines = 4, cancel, late) {
   return Object.assign(h("l3-waiting", { class: late ? "skeleton late" : "skeleton" }, said, rows), { said, cancel });
 }
 
-/** The same for what `again()` asks for: if a person calls it off, it says so, with a way to try it once more. */
-export function waitingFor(again, lines) {
-  const node = skeleton(lines, () => node.replaceWith(errorState(words.failed.cancelled, again)));
+/** The same for what `again()` asks for: if a person calls it off, `left()` hears of it, and the way to try it once more has the focus. */
+export function waitingFor(again, lines, left) {
+  const node = skeleton(lines, () => {
+    const told = errorState(words.failed.cancelled, again);
+    left?.();
+    node.replaceWith(told);
+    told.querySelector("button").focus({ preventScroll: true });
+  });
   return node;
 }
 

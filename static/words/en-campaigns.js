@@ -79,7 +79,7 @@ export const campaigns = {
   leadStates: { new: "New", qualified: "Qualified", contacted: "Contacted", replied: "Replied", won: "Won", rejected: "Rejected" },
   leadCount: (state, count) => `${state}: ${count}`,
   score: (points) => `Score ${points}`,
-  scoreBy: (version) => `By version ${version} of the config`,
+  scoreBy: (version, key) => `By version ${version} of the config${key ? ` ${key}` : ""}`,
   unscored: "Not scored yet.",
   base: (points) => `Begins with ${points}`,
   points: (rule, weight) => `Rule ${rule}: ${weight > 0 ? "+" : ""}${weight}`,

@@ -62,7 +62,7 @@ export const chat = {
     keys: "Enter sends, Shift + Enter starts a new line.",
     standing: "Answers can be wrong. What is done is on record.",
     status: {
-      sending: "Sending…",
+      sending: "Not sent yet",
       queued: "Waits its turn",
       steering: "The running turn sees it at its next step",
       unseen: "The turn was stopped before it saw this",

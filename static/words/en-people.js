@@ -1,5 +1,7 @@
 // English: who one is here, the other users, and the tiers.
 
+const many = (count, one) => `${count} ${one}${count === 1 ? "" : "s"}`;
+
 export default {
   sections: { me: "You", users: "Users", tiers: "Tiers" },
   meHelp: (name, role, tier) => `You are ${name}, ${role}, tier ${tier}.`,
@@ -29,7 +31,7 @@ export default {
 
   usersHelp: "Each user has Lea and Law, with own tasks, conversations, timer and limits. You see their names and numbers, and never what they write.",
   userHead: (name, called) => (name === called ? name : `${called} (${name})`),
-  numbers: (tasks, conversations, requests) => `${tasks} open tasks · ${conversations} conversations · ${requests} requests to models in 30 days`,
+  numbers: (tasks, conversations, requests) => `${many(tasks, "open task")} · ${many(conversations, "conversation")} · ${many(requests, "request")} to models in 30 days`,
   you: "you",
   disabled: "may not come in",
   noPassword: "no password yet",

@@ -79,7 +79,7 @@ export const campaigns = {
   leadStates: { new: "Novo", qualified: "Qualificado", contacted: "Contatado", replied: "Respondeu", won: "Ganho", rejected: "Rejeitado" },
   leadCount: (state, count) => `${state}: ${count}`,
   score: (points) => `Pontos ${points}`,
-  scoreBy: (version) => `Pela versão ${version} da configuração`,
+  scoreBy: (version, key) => `Pela versão ${version} da configuração${key ? ` ${key}` : ""}`,
   unscored: "Ainda sem pontos.",
   base: (points) => `Começa com ${points}`,
   points: (rule, weight) => `Regra ${rule}: ${weight > 0 ? "+" : ""}${weight}`,

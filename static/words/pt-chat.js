@@ -62,7 +62,7 @@ export const chat = {
     keys: "Enter envia, Shift + Enter começa uma nova linha.",
     standing: "As respostas podem estar erradas. O que é feito fica registrado.",
     status: {
-      sending: "Enviando…",
+      sending: "Ainda não enviada",
       queued: "Espera a sua vez",
       steering: "A resposta em curso a vê no próximo passo",
       unseen: "A resposta foi parada antes de ver isto",

@@ -1,5 +1,7 @@
 // Português: quem se é aqui, as outras pessoas, e os planos.
 
+const many = (count, one, more) => `${count} ${count === 1 ? one : more}`;
+
 export default {
   sections: { me: "Você", users: "Pessoas", tiers: "Planos" },
   meHelp: (name, role, tier) => `Você é ${name}, ${role}, plano ${tier}.`,
@@ -29,7 +31,7 @@ export default {
 
   usersHelp: "Cada pessoa tem Lea e Law, com tarefas, conversas, temporizador e limites próprios. Você vê nomes e números, e nunca o que escrevem.",
   userHead: (name, called) => (name === called ? name : `${called} (${name})`),
-  numbers: (tasks, conversations, requests) => `${tasks} tarefas abertas · ${conversations} conversas · ${requests} pedidos a modelos em 30 dias`,
+  numbers: (tasks, conversations, requests) => `${many(tasks, "tarefa aberta", "tarefas abertas")} · ${many(conversations, "conversa", "conversas")} · ${many(requests, "pedido", "pedidos")} a modelos em 30 dias`,
   you: "você",
   disabled: "não pode entrar",
   noPassword: "ainda sem senha",

@@ -70,6 +70,9 @@ test("a_refusal_is_said_in_the_servers_sentence_and_otherwise_in_one_of_the_page
   });
   await assert.rejects(api.setSecret("x", "v"), { message: "A name is made of capital letters." });
   await assert.rejects(api.list("usage"), { message: "The server refused this (502)." });
+  for (const [told, sentence] of [["there is no task 2", "There is no task 2."], ["`limit` is 1 to 200", "`limit` is 1 to 200."], ["due_at is no time", "due_at is no time."], ["nothing was\n- a", "Nothing was\n- a."], ["ask, again!", "Ask, again!"]]) {
+    await assert.rejects(setUp({ "GET /api/tasks": [400, { error: told }] }).api.list("tasks"), { message: sentence });
+  }
   const down = createApi(() => Promise.reject(new TypeError("Failed to fetch")));
   await assert.rejects(down.list("usage"), { message: "The server cannot be reached." });
   const cut = createApi(async () => ({ ok: true, status: 200, json: () => Promise.reject(new TypeError("network error")) }));

@@ -97,6 +97,12 @@ test("a_score_begins_with_what_its_rules_did_not_give", () => {
   assert.equal(baseOf({ points: [], sum: 0 }), 0);
 });
 
+test("a_score_names_its_config_if_it_is_known", () => {
+  const told = (key) => [english, portuguese].map(({ campaigns }) => campaigns.scoreBy(2, key));
+  assert.deepEqual(told("fit"), ["By version 2 of the config fit", "Pela versão 2 da configuração fit"]);
+  assert.deepEqual(told(undefined), ["By version 2 of the config", "Pela versão 2 da configuração"]);
+});
+
 test("each_look_back_asks_for_more_lines_until_the_server_has_no_more_to_give", async () => {
   const asked = [];
   const api = { campaignLog: (id, log, kind, lines) => (asked.push([id, log, kind, lines]), log === "events" ? Array.from({ length: lines }) : []) };
@@ -260,6 +266,7 @@ test("leads_artifacts_contexts_cycles_and_logs_are_shown", { skip }, () =>
   on("#campaigns/3", async ({ campaigns }) => {
     await see("[data-lead='1']", "Score 100");
     await click("[data-lead='1'] summary");
+    await see("[data-lead='1'] details", "By version 2 of the config fit");
     await see("[data-lead='1'] details", "Begins with 10");
     await see("[data-lead='1'] details", "Sum 120, kept within the bounds: 100");
     assert.equal(await browser.js(`return document.querySelector("[data-lead='2'] a")`), null, "a script is no address");
@@ -366,7 +373,7 @@ test("leads_are_imported_whole_or_refused_by_line_and_get_a_status", { skip }, (
   on("#campaigns/3", async ({ campaigns }) => {
     await see("[data-lead='1']", "Ada Lovelace");
     await chooseFile("[data-testid=campaigns-file]", "bad.csv", Buffer.from("name\nx"));
-    await see(".campaigns-import .problem", "bad.csv: nothing was imported.");
+    await see(".campaigns-import .problem", "bad.csv: Nothing was imported.");
     assert.deepEqual(await browser.js(`return [...document.querySelectorAll("[data-testid=campaigns-bad] li")].map((node) => node.textContent.slice(0, 7))`), ["line 2:", "line 5:"]);
     await chooseFile("[data-testid=campaigns-file]", "latin.csv", Buffer.from("full_name,profile_url\nAndr\u00e9,https://example.com/a", "latin1"));
     await see(".campaigns-import .problem", "This file is not UTF-8.");
@@ -383,7 +390,7 @@ test("leads_are_imported_whole_or_refused_by_line_and_get_a_status", { skip }, (
     await pick(status, "contacted");
     await browser.waitFor(`return document.querySelector(arguments[0]).value === "contacted" && document.querySelector(arguments[0]) === document.activeElement`, status);
     await pick(status, "won");
-    await see("[data-testid=campaigns-detail] > div > .problem", "a lead is won by itself");
+    await see("[data-testid=campaigns-detail] > div > .problem", "A lead is won by itself.");
     await browser.waitFor(`return document.querySelector(arguments[0]).value === "contacted"`, status);
     assert.deepEqual(campaigns.asked.map((line) => line.split("\n")[0]), ["import name", "import full_name,profile_url", "lead 1 contacted", "lead 1 won"]);
   }));

@@ -110,5 +110,5 @@ test("orders_go_where_docs_api_says_and_a_refusal_names_the_powers_to_confirm", 
     ["GET", "/api/turns/4?wait=true", undefined],
   ]);
   answer = { status: 409, body: { error: "it may do more", grants_in_words: ["Send."] } };
-  await assert.rejects(api.rollBack("a", 1), (error) => error.message === "it may do more" && error.status === 409 && error.grants[0] === "Send.");
+  await assert.rejects(api.rollBack("a", 1), (error) => error.message === "It may do more." && error.status === 409 && error.grants[0] === "Send.");
 });

@@ -26,7 +26,6 @@ const TEXT = [
   ...["ink", "muted", "accent", "danger", "warn"].flatMap((name) => GROUNDS.map((ground) => [name, ground])),
   ...["keyword", "string", "number", "title", "attribute", "builtin"].map((name) => [`code-${name}`, "sunken"]),
   ["on-accent", "accent"],
-  ["on-danger", "danger"],
   ["accent", "accent-soft"],
   ["ink", "accent-soft"],
   ["danger", "danger-soft"],

@@ -24,17 +24,31 @@ function wrongImports({ path, text }) {
     .map((target) => `${path} imports ${target}`);
 }
 
+const TOKENS = readFileSync(join(STATIC, "tokens.css"), "utf8");
+/** The widths at which the page changes: a query cannot read a token, so the head of `tokens.css` has their list. */
+const BREAKPOINTS = /Breakpoints: ((?:\d+rem ?)+);/.exec(TOKENS)[1].split(" ");
+/** The conditions of queries that may be written out: at most a breakpoint, or a hundredth more than one. */
+const CONDITIONS = new RegExp(`\\((?:${BREAKPOINTS.flatMap((width) => [`max-width: ${width}`, `min-width: ${width.replace("rem", "\\.01rem")}`]).join("|")})\\)`, "g");
+/** A number with a unit is a size or a duration, whatever the unit. Zero is none, nor is a share, an angle, or the `3n` of a selector. */
+const SIZE = /(?<![\w.#-])[+-]?(?=[\d.]*[1-9])(?:\d*\.)?\d+(?!(?:fr|deg|n)\b)[a-z]+\b/gi;
+const IN_SHEETS = [
+  SIZE,
+  /#[0-9a-f]{3,8}\b(?![\w-]*\s*[{,])|\b(?:rgb|hsl|oklch)\(/gi,
+  /(?:font-size|border-radius):[^;}]*[1-9]\d*%/g,
+  /(?:font-weight|stroke-width):\s*[\d.]+/g,
+  /line-height:\s*\d*\.\d+|font:[^;]*\/\d*\.\d+/g,
+];
+/** A module has numbers of its own; `12px` in its text is a value of the look. */
+const IN_MODULES = [/(?<![\w.#-])(?:\d*\.)?\d+(?:px|r?em|[dls]?v[hw])\b/g];
+
 /** Values that stand in `tokens.css` and nowhere else. */
 function writtenOut({ path, text }) {
-  const code = text.replace(/\/\*[\s\S]*?\*\//g, "");
-  const found = [
-    ...code.matchAll(/#[0-9a-f]{3,8}\b(?![\w-]*\s*[{,])|\b(?:rgb|hsl|oklch)\(/gi),
-    ...code.matchAll(/font-size:\s*[\d.]+/g),
-    ...code.matchAll(/border-radius:[^;]*[1-9][\d.]*(?:px|r?em|%)/g),
-    ...code.matchAll(/font-weight:\s*\d+/g),
-    ...code.matchAll(/line-height:\s*\d*\.\d+|font:[^;]*\/\d*\.\d+/g),
-  ];
-  return found.map(([value]) => `${path}: ${value}`);
+  const isSheet = path.endsWith(".css");
+  const blank = (part) => part.replace(/[^\n]/g, " ");
+  const code = text.replace(isSheet ? /\/\*[\s\S]*?\*\//g : /^\s*(?:\/\/|\/?\*).*$/gm, blank).replace(CONDITIONS, blank);
+  return (isSheet ? IN_SHEETS : IN_MODULES)
+    .flatMap((value) => [...code.matchAll(value)])
+    .map(({ 0: value, index }) => `${path}:${code.slice(0, index).split("\n").length}: ${value}`);
 }
 
 test("a_place_imports_only_itself_and_what_is_for_all", () => {
@@ -45,10 +59,26 @@ test("a_place_imports_only_itself_and_what_is_for_all", () => {
 });
 
 test("every_value_of_the_look_stands_in_one_file", () => {
-  const sheets = files.filter(({ path }) => path.endsWith(".css") && path !== "tokens.css");
-  assert.ok(sheets.length > 8);
-  assert.deepEqual(sheets.flatMap(writtenOut), []);
-  assert.equal(writtenOut({ path: "x.css", text: "a { color: #fff; font-size: 13px; border-radius: 4px; font-weight: 600; line-height: 1.5 }\nb { font: 400 1rem/1.6 serif; line-height: 0 }" }).length, 6);
+  const others = files.filter(({ path }) => path !== "tokens.css");
+  assert.ok(others.filter(({ path }) => path.endsWith(".css")).length > 8);
+  assert.deepEqual(others.flatMap(writtenOut), []);
+  const sheet = (text) => writtenOut({ path: "x.css", text });
+  assert.equal(sheet("a { color: #fff; font-size: 13px; border-radius: 50%; font-weight: 600; line-height: 1.5; stroke-width: 2 }\nb { font: 400 1rem/1.6 serif; line-height: 0 }").length, 8);
+  assert.deepEqual(sheet("/* 1px\n2px */\na {\n  margin: -.5em calc(1px + 50%);\n  animation: b 1.2s }"), ["x.css:4: -.5em", "x.css:4: 1px", "x.css:5: 1.2s"]);
+  assert.deepEqual(sheet("@media (max-width: 40rem) and (min-width: 30rem) {}\n@media (min-width: 40rem) {}\n@media (width < 64rem) {}"), ["x.css:1: 30rem", "x.css:2: 40rem", "x.css:3: 64rem"]);
+  assert.deepEqual(sheet("a:nth-child(3n + 1) { margin: 0 var(--space-4) 0s; width: 50%; rotate: 45deg; grid-template-columns: 2fr 1fr; line-height: 1 }"), []);
+  assert.deepEqual(writtenOut({ path: "x.js", text: '// 1px\nmatchMedia("(min-width: 40.01rem)");\nmatchMedia("(min-width: 41rem)");\nfont = "12px serif" + `${height}px`;' }), ["x.js:3: 41rem", "x.js:4: 12px"]);
+});
+
+/** Tokens that no style uses. */
+function unused(sheet, all) {
+  const used = new Set(all.flatMap(({ text }) => [...text.matchAll(/var\((--[\w-]+)/g)].map(([, name]) => name)));
+  return [...new Set([...sheet.matchAll(/[\s{;](--[\w-]+):/g)].map(([, name]) => name))].filter((name) => !used.has(name));
+}
+
+test("every_token_is_used", () => {
+  assert.deepEqual(unused(TOKENS, files), []);
+  assert.deepEqual(unused(":root { --a: 0; --b-1: 0; }", [{ text: "a { top: var(--b-1); left: var(--a-1) }" }]), ["--a"]);
 });
 
 test("every_token_that_is_used_is_there", () => {

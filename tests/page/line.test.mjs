@@ -142,8 +142,8 @@ test("a_draft_and_two_messages_that_could_not_be_sent_survive_the_line_and_a_rel
   await send("The first one.");
   await send("The second one.");
   await type("A draft that is not fin");
+  await browser.waitFor(`return document.querySelectorAll("[data-kind=user][data-status=sending]").length === 2`);
   assert.deepEqual((await rows()).slice(2), [["user", "The first one."], ["user", "The second one."]]);
-  assert.equal(await browser.js(`return document.querySelectorAll("[data-kind=user][data-status=sending]").length`), 2);
   // The page comes from the server that is up for files, and the line is still down.
   await browser.go("about:blank");
   await browser.go(`${server.address}#chat`);

@@ -1,5 +1,5 @@
-// A slow line: lines stand for the part of Chat that is on its way, and for rules in the settings. A
-// person may call each off and ask for it once more.
+// A slow line: lines stand for the part of Chat that is on its way, for rules in the settings, and
+// for a place. A person may call each off and ask for it once more, without losing the focus.
 
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, test } from "node:test";
@@ -14,8 +14,9 @@ let browser;
 let server;
 /** The answers that are held back. */
 let held;
-/** A file that cannot be had. */
+/** A file that cannot be had, and one that is held back. */
 let missing;
+let late;
 const hold = (answer) => () => new Promise((resolve) => held.push(() => resolve(answer)));
 const release = () => held.splice(0).forEach((go) => go());
 
@@ -29,10 +30,11 @@ beforeEach(async () => {
   if (skip) return;
   held = [];
   missing = undefined;
+  late = undefined;
   const older = hold({ frames: FRAMES.slice(0, 4), before: null });
   server = await serveTalk([], {
     frames: FRAMES,
-    change: ({ path, text }) => (path === missing ? Promise.reject(new Error(path)) : text),
+    change: ({ path, text }) => (path === missing ? Promise.reject(new Error(path)) : path === late ? hold(text)() : text),
     api: {
       "/api/conversations/1/frames": ({ search }) => (search.has("before") ? older() : { frames: FRAMES.slice(4), before: FRAMES[4].seq }),
       "/api/conversations/31/frames": hold({ frames: OTHER, before: null }),
@@ -139,10 +141,23 @@ test("the_rules_of_tools_that_are_on_their_way_can_be_called_off", options, asyn
   await open("#settings/policy");
   await is("[data-testid=rules] l3-waiting");
   await callOff("[data-testid=rules] l3-waiting");
-  await is("[data-testid=rules] .error-state button");
+  assert.ok(await hasFocus("[data-testid=rules] .error-state button"));
   await click("[data-testid=rules] .error-state button");
   await is("[data-testid=rules] l3-waiting");
   for (let tries = 0; tries < 400 && held.length < 2; tries += 1) await browser.js("return 0");
   release();
   await is("[data-testid=rules] .rule");
+});
+
+test("a_place_that_is_on_its_way_can_be_called_off", options, async () => {
+  const place = ".place[data-place=activity]";
+  late = "activity/index.js";
+  await open("#activity");
+  await is(`${place} l3-waiting`);
+  await callOff(`${place} l3-waiting`);
+  assert.ok(await hasFocus(`${place} .error-state button`));
+  await holds(1);
+  release();
+  await click(`${place} .error-state button`);
+  await is(`${place} .activity-view`);
 });

@@ -8,7 +8,20 @@ const REFUSED: [&str; 6] = ["What", "Whoever", "Who", "Whatever", "Where", "Whet
 
 /// Sentences in comments that begin with one of the refused words.
 pub fn openings(file: &Source) -> Vec<Finding> {
-    found(file, file.text.lines().map(comment))
+    found(file, file.text.lines().map(|line| comment(line, "//")))
+}
+
+/// The same in a module or a sheet of the page, where comments also stand between `/*` and `*/`.
+pub fn page(file: &Source) -> Vec<Finding> {
+    let mut is_open = false;
+    let sentences = file.text.lines().map(|line| {
+        let inside = line.trim();
+        let block = if is_open { Some(inside.strip_prefix("* ").unwrap_or(inside)) } else { comment(line, "/*") };
+        let block = block.map(|text| text.find("*/").map_or(text, |end| &text[..end + 2]));
+        is_open = block.is_some_and(|text| !text.ends_with("*/"));
+        block.or_else(|| comment(line, "//"))
+    });
+    found(file, sentences)
 }
 
 /// The same in a document. Headings and tables are no sentences.
@@ -52,13 +65,13 @@ fn found<'a>(file: &Source, lines: impl Iterator<Item = Option<&'a str>>) -> Vec
     findings
 }
 
-/// The text of a line's comment; `None` if the line has none.
-fn comment(line: &str) -> Option<&str> {
-    let (before, after) = line.split_once("//")?;
+/// The text of a line's comment that begins with this mark; `None` if the line has none.
+fn comment<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
+    let (before, after) = line.split_once(mark)?;
     // Behind code a comment has a blank before it, and stands in no text.
     let is_alone = before.trim().is_empty();
     let is_behind = before.ends_with(' ') && before.matches('"').count() % 2 == 0;
-    (is_alone || is_behind).then(|| after.trim_start_matches(['/', '!']).trim())
+    (is_alone || is_behind).then(|| after.trim_start_matches(['/', '!', '*']).trim())
 }
 
 /// True for a line that begins an item of a list.
@@ -67,8 +80,9 @@ fn is_item(comment: &str) -> bool {
     ["*", "-", "|"].contains(&mark) || mark.strip_suffix('.').is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
+/// True for the last word of a sentence, and for the end of a comment.
 fn ends_a_sentence(word: &str) -> bool {
-    word.trim_end_matches(['*', ')', '"', '”', '`']).ends_with(['.', '!', '?'])
+    word.ends_with("*/") || word.trim_end_matches(['*', ')', '"', '”', '`']).ends_with(['.', '!', '?'])
 }
 
 #[test]
@@ -109,6 +123,29 @@ fn the_words_elsewhere_are_no_finding() {
         "struct What;\nimpl Who for What {}",
     ] {
         assert_eq!(openings(&Source::sample("src/a.rs", text)), [], "{text}");
+    }
+}
+
+#[test]
+fn every_sentence_of_a_comment_of_the_page_is_read() {
+    let found = |text: &str| page(&Source::sample("static/a.js", text)).len();
+    for text in [
+        "// One sentence. What follows.",
+        "/** One sentence. Who asks is told. */",
+        "const a = 1; /* Whether it is. */",
+        "/**\n * A sentence that goes\n * on. Where it is.\n */",
+        "a {\n  /* One sentence,\n     and its end. Whatever it is. */\n}",
+        "/** No end */\n// What begins another.",
+    ] {
+        assert_eq!(found(text), 1, "{text}");
+    }
+    for text in [
+        "/** The place where it is. */\nclass Who {}",
+        "const accept = \"image/*\";\nclass What {}",
+        "/**\n * A sentence that goes on with\n * What in capitals.\n */\nclass Where {}",
+        "/** A name. */ class What {}",
+    ] {
+        assert_eq!(found(text), 0, "{text}");
     }
 }
 

@@ -86,7 +86,7 @@ function answersOf({ asked, campaigns, campaign, info, versions, at }) {
     return Object.assign(info.campaign, { status, waits_for: null });
   };
   const leads = [
-    { id: 1, campaign_id: 3, full_name: "Ada Lovelace", profile_url: "https://example.com/ada", weight_score: 100, status: "qualified", attributes: { city: "London" }, scored: { version: 2, points: [{ rule: 1, weight: 80 }, { rule: 3, weight: 30 }], sum: 120 } },
+    { id: 1, campaign_id: 3, full_name: "Ada Lovelace", profile_url: "https://example.com/ada", weight_score: 100, status: "qualified", attributes: { city: "London" }, scored: { key: "fit", version: 2, points: [{ rule: 1, weight: 80 }, { rule: 3, weight: 30 }], sum: 120 } },
     { id: 2, campaign_id: 3, full_name: HOSTILE, profile_url: "javascript:alert(1)", weight_score: 0, status: "new", attributes: {}, scored: null },
   ];
   const one = (each) => ({ ...info, tasks: [], leads: {}, artifacts: [], contexts: [], watched: false, campaign: each });
