@@ -1,18 +1,32 @@
-// Takes pictures of every screen, in light and dark, at the widths of a desk, a tablet and a phone:
-// `node tests/page/pictures.mjs ADDRESS FOLDER [webp|png] [part of a name]`. A server that was
-// never talked to is talked to first. At WORKED, the address of another server, whose model is
-// `support/scripted-model.mjs`, are the places in which the tour has no part. `scripts/screens`
-// starts both.
+// Takes pictures of every screen, in light and dark, at the widths of a desk, a tablet and a phone,
+// and sheets of all screens of a server that is empty, fails or is gone, in a window of 320 pixels
+// and at twice the size: `node tests/page/pictures.mjs ADDRESS FOLDER [webp|png] [part of a name]`.
+// A server that was never talked to is talked to first. At WORKED, the address of another server,
+// whose model is `support/scripted-model.mjs`, are the places in which the tour has no part.
+// `scripts/screens` starts both.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { startBadLine } from "./support/bad-line.mjs";
 import { fillCampaigns, fillOperator, fillRelay } from "./support/fill.mjs";
-import { openScreen, PHONE_SCREENS, SCREENS, VOICE_SCREENS } from "./support/screens.mjs";
+import { OFFLINE_SCREENS, openScreen, PHONE_SCREENS, SAME, SCREENS, settled, SIZES, THEMES, VOICE_SCREENS, WORKED_SCREENS } from "./support/screens.mjs";
+import { sheetOf } from "./support/sheets.mjs";
 import { EARS, handsOf, permit } from "./support/voice.mjs";
 import { startBrowser } from "./support/webdriver.mjs";
 
 const [address, folder, format = "webp", only = ""] = process.argv.slice(2);
-const SIZES = { desk: [1440, 900], tablet: [820, 1100], phone: [390, 844] };
+const FORMAT = { format, ...(format === "webp" && { quality: 82 }) };
+/** Sheets have many pictures, and so many bytes. */
+const SHEET_FORMAT = { format, ...(format === "webp" && { quality: 70 }) };
+/** The looks of a state that a sheet shows; `shown` is how large its pictures are there. */
+const LOOKS = [
+  { name: "desk-light", size: SIZES.desk, theme: "light", shown: 0.6 },
+  { name: "tablet-dark", size: SIZES.tablet, theme: "dark", shown: 0.6 },
+  { name: "phone-dark", size: SIZES.phone, theme: "dark", shown: 0.8 },
+];
+const NARROW = { name: "320-light", size: [320, 640], theme: "light" };
+/** A desk on which everything is twice as large. */
+const ZOOMED = { name: "zoom-dark", size: [720, 450], theme: "dark", scale: 2 };
 /** Messages that the tour understands, so that no place is empty. */
 const SAID = ["Build a capability", "Run some SQL", "Remind me to water the plants in two hours"];
 
@@ -20,10 +34,11 @@ const browser = await startBrowser();
 const { WORKED: worked } = process.env;
 /** The screens of the other server. */
 const isWorked = ({ name }) => /^(operator|campaign)/.test(name);
-/** Pictures that would be as another one, since only what is folded away differs. */
-const SAME = ["campaign_forms"];
+const onTour = SCREENS.filter((screen) => !isWorked(screen));
+const onWorked = worked ? SCREENS.filter((screen) => isWorked(screen) && !SAME.includes(screen.name)) : [];
+const afterWork = worked ? WORKED_SCREENS : [];
 /** Addresses by the name of the screen: those of what is filled in first. */
-const places = { relay_instance: "#relay/1", operator_task: "#operator/2", campaign: "#campaigns/1" };
+const places = { task: "#tasks/1", relay_instance: "#relay/1", operator_task: "#operator/2", campaign: "#campaigns/1" };
 
 /** True if the page has its own font: on a busy machine it may do without, and then it is looked at once more. */
 const HAS_FONT = `
@@ -39,36 +54,113 @@ const TRIES = 6;
 
 async function opened(from, screen) {
   for (let turn = 0; turn < TRIES; turn += 1) {
-    await openScreen(browser, from, screen);
+    await openScreen(browser, from, { ...screen, hash: places[screen.name] ?? screen.hash });
     if (await browser.js(HAS_FONT)) return;
   }
 }
 
-/** Fills a server that has nothing yet, if there are to be pictures of that place. */
-async function fill(place, at, path, has, work) {
-  if (!SCREENS.some(({ name }) => name.startsWith(place) && name.includes(only))) return;
-  const answer = await (await fetch(new URL(path, at))).json();
-  if (has(answer).length === 0) Object.assign(places, await work(at));
+async function look({ size, theme, scale = 1 }) {
+  await browser.media({ "prefers-color-scheme": theme, "prefers-reduced-motion": "reduce" });
+  await browser.size(...size, scale);
 }
 
-async function take(screens, { suffix = "", from = address, extra = suffix || from !== address ? [] : PHONE_SCREENS } = {}) {
-  for (const theme of ["light", "dark"]) {
-    await browser.media({ "prefers-color-scheme": theme, "prefers-reduced-motion": "reduce" });
+const keep = (name, data) => writeFileSync(join(folder, `${name}.${format}`), Buffer.from(data, "base64"));
+const shot = async (as) => (await browser.cdp("Page.captureScreenshot", as)).data;
+
+/** A picture of each of these screens, in each look. */
+async function take(screens, { suffix = "", from = address, onPhone = [] } = {}) {
+  for (const theme of THEMES) {
     for (const [name, size] of Object.entries(SIZES)) {
-      await browser.size(...size);
-      const shown = name === "phone" ? [...screens, ...extra] : screens;
-      for (const screen of shown.filter((each) => each.name.includes(only) && !SAME.includes(each.name))) {
-        await opened(from, { ...screen, hash: places[screen.name] ?? screen.hash });
+      for (const screen of name === "phone" ? [...screens, ...onPhone] : screens) {
+        const file = `${screen.name}${suffix}-${name}-${theme}`;
+        if (!file.includes(only)) continue;
+        await look({ size, theme });
+        await opened(from, screen);
         // The rows of answers are loaded with the first of them.
-        if (screen.hash === "#chat") await browser.waitFor(`return document.querySelector("[data-kind=user]") === null || document.querySelector("[data-testid=message-assistant]") !== null`);
-        const { data } = await browser.cdp("Page.captureScreenshot", { format, ...(format === "webp" && { quality: 82 }) });
-        writeFileSync(join(folder, `${screen.name}${suffix}-${name}-${theme}.${format}`), Buffer.from(data, "base64"));
+        if (screen.hash === "#chat" && !places[screen.name]) await browser.waitFor(`return document.querySelector("[data-kind=user]") === null || document.querySelector("[data-testid=message-assistant]") !== null`);
+        keep(file, await shot(FORMAT));
       }
     }
   }
 }
 
-/** What is said in calls with Law before there are pictures of them: a task, an answer, and a timer that runs. */
+/** A sheet of the pictures that `show(taken)` has taken, one by one, in a look. */
+async function sheet(name, { size, theme, scale, shown = 1 }, show) {
+  if (!name.includes(only)) return;
+  const pictures = [];
+  await look({ size, theme, scale });
+  await show(async (title) => pictures.push({ name: title, data: await shot({ format: "png" }) }));
+  keep(name, await sheetOf(browser, pictures, size.map((side) => Math.round(side * shown)), SHEET_FORMAT));
+}
+
+/** Has screens taken: pairs of a server's address and those of it. */
+const each = (servers) => async (taken) => {
+  for (const [from, screens] of servers) {
+    for (const screen of screens) {
+      await opened(from, screen);
+      await taken(screen.name);
+    }
+  }
+};
+
+/** The screens that a server in such a state has. */
+const inState = (state, screens) => screens.filter(({ only: when = state }) => when === state);
+
+async function takeEmpty() {
+  await take(SCREENS.slice(0, 1), { suffix: "-empty" });
+  for (const one of LOOKS) await sheet(`sheet-empty-${one.name}`, one, each([[address, inState("empty", onTour)], [worked, inState("empty", onWorked)]]));
+}
+
+async function takeNarrow() {
+  const all = (onPhone) => each([[address, [...onTour, ...onPhone]], [worked, [...onWorked, ...afterWork]]]);
+  await sheet(`sheet-${NARROW.name}`, NARROW, all(PHONE_SCREENS));
+  await sheet(`sheet-${ZOOMED.name}`, ZOOMED, all([]));
+}
+
+/** Sheets of a server that fails, and of one that is gone. */
+async function takeBad() {
+  const lines = await Promise.all([address, worked].filter(Boolean).map(startBadLine));
+  const [tour, other] = lines;
+  try {
+    for (const line of lines) line.be("failing");
+    const failing = each([[tour.address, inState("failing", onTour)], [other?.address, inState("failing", onWorked)]]);
+    for (const one of LOOKS) await sheet(`sheet-failing-${one.name}`, one, failing);
+    for (const one of LOOKS) {
+      await sheet(`sheet-offline-${one.name}`, one, async (taken) => {
+        await walkOffline(tour, OFFLINE_SCREENS.filter((screen) => !isWorked(screen)), taken);
+        if (other) await walkOffline(other, OFFLINE_SCREENS.filter(isWorked), taken);
+      });
+    }
+  } finally {
+    for (const line of lines) line.end();
+  }
+}
+
+/** Visits these places, and once more when the server is gone, with a message that is not sent and another that is begun. */
+async function walkOffline(line, screens, taken) {
+  const goes = async ({ hash, css }) => {
+    await browser.js("location.hash = arguments[0]", hash);
+    await browser.waitFor(`return document.querySelector(arguments[0])?.checkVisibility() === true`, css);
+    await settled(browser);
+  };
+  line.be("up");
+  await opened(line.address, SCREENS[0]);
+  for (const screen of screens) await goes(screen);
+  await goes(OFFLINE_SCREENS[0]);
+  line.be("down");
+  await browser.waitFor(`return document.querySelector("[data-testid=connection][data-state=offline]") !== null`);
+  await write("Which capabilities are there?", true);
+  await write("And then", false);
+  for (const screen of screens) {
+    await goes(screen);
+    await taken(screen.name);
+  }
+  // Nothing of it is sent when the line is up again.
+  await browser.js(`sessionStorage.clear()`);
+  await browser.go("about:blank");
+}
+
+/** Speaks with Law before there are pictures of calls: a task, an answer, and a timer that runs. */
 async function talk() {
   const { is, says, press } = handsOf(() => browser);
   await openScreen(browser, address, { hash: "#assistant", steps: [] });
@@ -91,41 +183,65 @@ const allow = (minutes) => fetch(new URL("/api/tiers/paid", address), { method: 
 
 /** Pictures of calls, which are last: a timer runs in them. */
 async function takeCalls() {
-  const wanted = VOICE_SCREENS.filter(({ name }) => name.includes(only));
+  const wanted = VOICE_SCREENS.filter(({ name }) => name.includes(only) || only.startsWith(name));
   if (wanted.length === 0) return;
   await talk();
   for (const screen of wanted) {
     await allow(screen.voice ?? 60);
-    await take([screen], { extra: [] });
+    await take([screen]);
   }
   await allow(60);
 }
 
+/** Writes a message, and sends it or leaves it there. */
+const write = (text, isSent) =>
+  browser.js(`const field = document.querySelector("[data-testid=composer]"); field.value = arguments[0]; field.dispatchEvent(new Event("input", { bubbles: true })); if (arguments[1]) document.querySelector("[data-testid=send]").click()`, text, isSent);
+
 /** Says it as a person does, and waits until the turn is over. */
 async function say(text) {
   const turns = await browser.js(`return document.querySelectorAll("[data-kind=user]").length`);
-  await browser.js(`const field = document.querySelector("[data-testid=composer]"); field.value = arguments[0]; field.dispatchEvent(new Event("input", { bubbles: true })); document.querySelector("[data-testid=send]").click()`, text);
+  await write(text, true);
   const over = `return document.querySelectorAll("[data-kind=user]").length > arguments[0] && document.querySelector("[data-testid=stop]").hidden && [...document.querySelectorAll("[data-kind=assistant]")].length > arguments[0]`;
   await browser.waitFor(over, turns);
 }
 
+/** Fills a server that has nothing yet. */
+async function fill(at, path, has, work) {
+  const answer = await (await fetch(new URL(path, at))).json();
+  if (has(answer).length === 0) Object.assign(places, await work(at));
+}
+
+/** Fills the other server. The question that waits is last, and in a conversation of its own. */
+async function fillWorked() {
+  await fill(worked, "/api/operator/tasks", ({ tasks }) => tasks, fillOperator);
+  await fill(worked, "/api/campaigns", ({ campaigns }) => campaigns, fillCampaigns);
+  await openScreen(browser, worked, SCREENS[0]);
+  if (await browser.js(`return document.querySelector("[data-kind=user]") !== null`)) return;
+  await say("What was sold?");
+  const conversations = async (method) => (await fetch(new URL("/api/conversations", worked), { method })).json();
+  places.chart = `#chat/${(await conversations("GET")).conversations.find(({ main }) => main).id}`;
+  places.approval = `#chat/${(await conversations("POST")).conversation}`;
+  await openScreen(browser, worked, { ...SCREENS[0], hash: places.approval });
+  await write("Build something that tells the weather", true);
+  await browser.waitFor(`return document.querySelector("l3-approval[data-state=pending] form") !== null`);
+}
+
 try {
   mkdirSync(folder, { recursive: true });
-  const [chat] = SCREENS;
-  await openScreen(browser, address, chat);
+  await openScreen(browser, address, SCREENS[0]);
   if (await browser.js(`return document.querySelector("[data-kind=user]") === null && document.querySelector("[data-model=tour]") !== null`)) {
-    await take([chat], { suffix: "-empty" });
-    await openScreen(browser, address, chat);
+    await takeEmpty();
+    await look({ size: SIZES.desk, theme: "light" });
+    await openScreen(browser, address, SCREENS[0]);
     for (const text of SAID) await say(text);
   }
-  await fill("relay", address, "/api/relay/instances", ({ instances }) => instances, fillRelay);
-  await take(SCREENS.filter((screen) => !isWorked(screen)));
+  await fill(address, "/api/relay/instances", ({ instances }) => instances, fillRelay);
+  if (worked) await fillWorked();
+  await take(onTour, { onPhone: PHONE_SCREENS });
+  await take([...onWorked, ...afterWork], { from: worked });
+  await takeNarrow();
+  await takeBad();
   await takeCalls();
-  if (worked) {
-    await fill("operator", worked, "/api/operator/tasks", ({ tasks }) => tasks, fillOperator);
-    await fill("campaign", worked, "/api/campaigns", ({ campaigns }) => campaigns, fillCampaigns);
-    await take(SCREENS.filter(isWorked), { from: worked });
-  }
 } finally {
   await browser.end();
 }

@@ -9,8 +9,6 @@ const press = (key, keys = {}) => (browser) =>
   browser.js(`document.body.dispatchEvent(new KeyboardEvent("keydown", { key: arguments[0], bubbles: true, cancelable: true, ...arguments[1] }))`, key, keys);
 const click = (css) => (browser) => browser.js(`document.querySelector(arguments[0]).click()`, css);
 
-/** A press where there is something to press, which not every world has. */
-const pressIf = (css) => (browser) => browser.js(`document.querySelector(arguments[0])?.click()`, css);
 const sheet = (place) => shown(`[data-place=${place}] .sheet`);
 /** The answer came, or is said not to come. */
 const came = (place, css) => shown(`[data-place=${place}] :is(${css}, .error-state, [data-testid=empty])`);
@@ -18,15 +16,24 @@ const came = (place, css) => shown(`[data-place=${place}] :is(${css}, .error-sta
 /** A press on such a tab, if there is one. */
 const openTab = (text) => (browser) => browser.js(`[...document.querySelectorAll("[role=tab]")].find((node) => node.textContent.startsWith(arguments[0]))?.click()`, text);
 
+/** Such a thing stands in the middle of what is seen. */
+const toSight = (css) => (browser) => browser.js(`document.querySelector(arguments[0]).scrollIntoView({ block: "center", behavior: "instant" })`, css);
+
 /** All that is folded away of such. */
 const openAll = (css) => (browser) => browser.js(`for (const node of document.querySelectorAll(arguments[0])) node.open = true`, css);
+
+/** The steps of the first turn, opened. */
+const opened = [shown("[data-testid=steps]"), click("[data-testid=steps] summary"), shown(".steps-list")];
+
+/** The list of conversations, which a narrow window shows on a press. */
+const openList = (browser) => browser.js(`if (!document.querySelector(".conversation-panel")?.checkVisibility()) document.querySelector("[data-testid=list-open]").click()`);
 
 /** Each with an address, and what is done there. */
 export const SCREENS = [
   { name: "chat", hash: "#chat", steps: [shown("l3-messages:not([hidden])")] },
-  { name: "steps", only: "full", hash: "#chat", steps: [shown("[data-testid=steps]"), click("[data-testid=steps] summary"), shown(".steps-list")] },
-  { name: "call", only: "full", hash: "#chat", steps: [shown("[data-testid=steps]"), click("[data-testid=steps] summary"), shown(".steps-list"), click(".steps-list summary"), shown(".tool-body")] },
-  { name: "menu", only: "full", hash: "#chat", steps: [shown("l3-messages:not([hidden])"), pressIf("l3-conversation .icon-button"), shown(".menu")] },
+  { name: "steps", only: "full", hash: "#chat", steps: [...opened, toSight("[data-testid=steps] summary")] },
+  { name: "call", only: "full", hash: "#chat", steps: [...opened, click(".steps-list summary"), shown(".tool-body"), toSight(".tool-body")] },
+  { name: "menu", only: "full", hash: "#chat", steps: [shown("l3-messages:not([hidden])"), openList, shown("l3-conversation .icon-button"), click("l3-conversation .icon-button"), shown(".menu")] },
   { name: "palette", hash: "#chat", steps: [press("k", { ctrlKey: true }), shown("[data-testid=palette]")] },
   { name: "shortcuts", hash: "#chat", steps: [press("?"), shown("[data-testid=shortcuts]")] },
   { name: "approvals", hash: "#approvals", steps: [sheet("approvals")] },
@@ -51,6 +58,20 @@ export const SCREENS = [
   { name: "settings", hash: "#settings", steps: [sheet("settings")] },
   ...["me", "policy", "budgets", "users", "tiers", "secrets", "mcp", "look", "server"].map((part) => ({ name: `settings_${part}`, hash: `#settings/${part}`, steps: [sheet("settings")] })),
   { name: "nowhere", hash: "#nowhere", steps: [shown("[data-testid=empty]")] },
+];
+
+/** Their pictures would be as another one's, since only what is folded away differs. */
+export const SAME = ["campaign_forms"];
+
+/** The looks in which each screen has a picture. */
+export const SIZES = { desk: [1440, 900], tablet: [820, 1100], phone: [390, 844] };
+export const THEMES = ["light", "dark"];
+
+/** Those that a model has to have worked for: rows that were drawn, and a question that waits, where it was asked and in the inbox. */
+export const WORKED_SCREENS = [
+  { name: "chart", hash: "#chat", steps: [...opened, click(".steps-list summary"), shown("[data-testid=chart-open]"), click("[data-testid=chart-open]"), shown(".chart-canvas canvas[role=img]"), toSight("rows-chart")] },
+  { name: "approval", hash: "#chat", steps: [shown("l3-approval .deny"), toSight("l3-approval .approval-card > header")] },
+  { name: "inbox", hash: "#approvals", steps: [shown("[data-testid=approvals-waiting] .deny")] },
 ];
 
 /** Places as they are seen while the server cannot be reached. */
@@ -78,12 +99,20 @@ export const VOICE_SCREENS = [
   { name: "law_upgrade", voice: 0, hash: "#assistant", steps: [microphone("granted"), shown("[data-testid=picker]"), put(EARS), click("[data-testid=talk-law]"), shown("[data-testid=voice-upgrade]")] },
 ];
 
-/** Opens a screen of the server at `address`, from a fresh load. */
+/** Things that enter have entered, and fonts are there. */
+export const settled = (browser) =>
+  browser.later(`const done = arguments[0]; document.fonts.ready.then(() => Promise.all(document.getAnimations().filter((each) => each.effect.getTiming().iterations === 1).map((each) => each.finished))).then(() => requestAnimationFrame(() => requestAnimationFrame(() => done())), () => done())`);
+
+let loads = 0;
+
+/**
+ * Opens a screen of the server at `address`, from a fresh load: with an address that is not the one before, and not by way of an empty page, for
+ * which the browser would forget the font.
+ */
 export async function openScreen(browser, address, { hash, steps }) {
-  await browser.go("about:blank");
-  await browser.go(`${address}${hash}`);
+  loads += 1;
+  await browser.go(`${address}?${loads}${hash}`);
   await ready(browser);
   for (const step of steps) await step(browser, address);
-  // Things that enter have entered, and fonts are there.
-  await browser.later(`const done = arguments[0]; document.fonts.ready.then(() => Promise.all(document.getAnimations().filter((each) => each.effect.getTiming().iterations === 1).map((each) => each.finished))).then(() => requestAnimationFrame(() => requestAnimationFrame(() => done())), () => done())`);
+  await settled(browser);
 }

@@ -14,6 +14,11 @@ const PROPOSALS = [
   ["persist_artifact", { task: 1, type: "heuristic", key: "tone", content: "Short sentences. One question a message.\nNo superlatives." }],
   ["request_user_input", { task: 2, question: "when", text: "On which days can the flat be seen?" }],
 ];
+/** Its call in a talk, and its words afterwards: rows that can be drawn, and a capability whose powers somebody has to allow. */
+const TALKS = [
+  [/sold/i, ["execute_sql", { query: "SELECT date '2026-11-02' + n AS day, 20 + (n * 7) % 12 + n AS sold, 3 + (n * 5) % 7 AS returned FROM generate_series(0, 13) AS n" }], "Fourteen days, from 2 to 15 November. The fewest were sold on the second."],
+  [/weather/i, ["write_capability", { name: "weather", description: "Asks a server for the weather of a city.", code: "export default async function weather({ city }) {\n  const response = await fetch(`https://api.example.com/${encodeURIComponent(city)}`);\n  if (!response.ok) throw new Error(`the server answered ${response.status}`);\n  return response.json();\n}", parameters_schema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] }, grants: { http: { hosts: ["api.example.com"] } } }], "It is there."],
+];
 /** What the operator's planner does for an order, and its last words. */
 const PLANS = [
   [/script/i, [["list_scripts", {}, "low"]], "There is no script yet. Tell me what one should do."],
@@ -48,6 +53,12 @@ function saidTo({ messages, tools = [] }, proposals) {
     const done = messages.slice(last).filter(({ role }) => role === "tool").length;
     if (done < calls.length) return { call: calls[done], content: done === 0 ? "First I look at what is there." : "Now I try it." };
     return { content: end };
+  }
+  if (names.includes("write_capability")) {
+    const last = messages.findLastIndex(({ role }) => role === "user");
+    const [, call, end] = TALKS.find(([words]) => words.test(textOf(messages[last]))) ?? [];
+    if (!call) return { content: "Ready." };
+    return messages.slice(last).some(({ role }) => role === "tool") ? { content: end } : { call, content: "I look." };
   }
   const all = messages.map(textOf).join("\n");
   if (/complexity/.test(all)) return { content: judgement(/execute_script/.test(textOf(messages.at(-1))) ? "high" : "low") };

@@ -83,12 +83,12 @@ export async function startBrowser(more = []) {
         if (found) return found;
         await new Promise((resolve) => setTimeout(resolve, 30));
       }
-      throw new Error(`in vain waited for: ${script}\n${await js("return document.body.innerText")}`);
+      throw new Error(`in vain waited for: ${script} ${all.join(" ")}\n${await js("return document.body.innerText")}`);
     },
-    /** A window of this size; a narrow one is a phone that is touched. */
-    async size(width, height) {
+    /** A window of this size, in pixels of which each is so many of the screen; a narrow one is a phone that is touched. */
+    async size(width, height, deviceScaleFactor = 1) {
       const mobile = width < 640;
-      await cdp("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile });
+      await cdp("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor, mobile });
       await cdp("Emulation.setTouchEmulationEnabled", { enabled: mobile, maxTouchPoints: mobile ? 5 : 1 });
     },
     /** The preferences that the system is said to have, such as `{ "prefers-color-scheme": "dark" }`. */
