@@ -69,7 +69,7 @@ export async function mount(host, { session: given, storage, go, announce }) {
     const focus = focused(box);
     for (const [name, pane] of Object.entries(panes)) {
       const isShown = name === state.view;
-      // A task stands in the page once. The week is in sight when it is filled, and can look where its days stand.
+      // A task stands in the page once. A week that is in sight can look where its days stand.
       if (!(pane.node.hidden &&= !isShown)) pane.show(isShown ? shown : NOTHING, Date.now(), state.day);
       pane.node.hidden = !isShown;
     }

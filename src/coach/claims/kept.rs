@@ -13,31 +13,18 @@ const ORDERS: &str = r"remember|memori[sz]e|(?:keep|bear) .{0,20}in mind|(?:make
 /// How a sentence begins that says it.
 const KEPT: &str = r"(?:i|we)(?:'ll| will|'ve| have)?(?: now| also)? (?:remember(?:ed)?|memori[sz]ed?|noted?|made a note|taken note|(?:keep|kept) .{1,60}in mind)|(?:i won't|i will not|i'll never) forget|(?:(?:it|that|this)(?:'s| is| has been) )?(?:now )?noted|ich (?:merke|notiere) mir|ich werde .{0,20}(?:merken|notieren|daran denken|nicht vergessen)|ich habe .{0,20}(?:gemerkt|notiert)|(?:ist )?notiert|(?:lo |la )?(?:recuerdo|recordaré|anoto|anotaré|he anotado)|no (?:lo |la )?olvidaré|anotado|je (?:me |m'en )(?:souviens|souviendrai)|je (?:le |la )?(?:retiens|note|noterai)|je n'oublierai pas|(?:j'ai|c'est) (?:bien )?noté|(?:lo |la )?(?:ricordo|ricorderò|annoto)|non (?:lo |la )?dimenticherò|(?:ho )?annotato|(?:me )?lembr(?:o|arei)|vou (?:me )?lembrar|anot(?:o|ei)|não (?:me )?esquecerei";
 
-/// The most letters of the words with a comma before it.
-const BEFORE: usize = 20;
-
-/// At the beginning of a text, behind words of politeness.
+/// At the beginning of a sentence, behind words with a comma or of politeness. Twenty times any
+/// letter, `\w`, would make a megabyte of it.
 fn begins(words: &str) -> Regex {
-    pattern(&format!(r"^(?:please |bitte |por favor |per favore )?(?:{words})\b"))
-}
-
-/// A sentence; and without a few words and a comma, if it begins with these. The patterns begin
-/// with no such words: twenty times any letter would make a megabyte of each of them.
-fn readings(sentence: &str) -> impl Iterator<Item = &str> {
-    static WORDS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[\w' ]+$"));
-    let behind = sentence.split_once(", ").filter(|(before, _)| before.chars().count() <= BEFORE && WORDS.is_match(before));
-    [sentence].into_iter().chain(behind.map(|(_, rest)| rest))
+    pattern(&format!(r"^(?:[^,]{{1,20}}, )?(?:please |bitte |por favor |per favore )?(?:{words})\b"))
 }
 
 /// True if an answer says that it remembers, in answer to an order to remember.
 pub(in crate::coach) fn claims_to_remember(answer: &str, asked: &str) -> bool {
-    static ORDERED: LazyLock<Regex> = LazyLock::new(|| begins(ORDERS));
-    static SAID: LazyLock<Regex> = LazyLock::new(|| begins(KEPT));
+    static PATTERNS: LazyLock<[Regex; 2]> = LazyLock::new(|| [ORDERS, KEPT].map(begins));
     let short = |text: &str| plain(&text[..text.floor_char_boundary(MOST_BYTES)]);
-    let says = |text: &str, how: &Regex| {
-        sentences(&short(text)).any(|one| one.end != '?' && readings(one.text).any(|text| how.is_match(text)))
-    };
-    says(asked, &ORDERED) && says(answer, &SAID)
+    let says = |text: &str, how: &Regex| sentences(&short(text)).any(|one| one.end != '?' && how.is_match(one.text));
+    says(asked, &PATTERNS[0]) && says(answer, &PATTERNS[1])
 }
 
 #[cfg(test)]

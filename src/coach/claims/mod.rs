@@ -9,10 +9,8 @@ mod languages;
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::ops::{Deref, Range};
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::ops::Range;
+use std::sync::LazyLock;
 
 use regex::Regex;
 
@@ -100,62 +98,40 @@ fn sentences(text: &str) -> impl Iterator<Item = Sentence<'_>> {
     })
 }
 
-/// A pattern that is compiled when it is first needed: compiled it takes many times the memory of
-/// its text, and few texts get as far as the words that deny a claim in Italian.
-struct Pattern {
-    text: String,
-    compiled: OnceLock<Regex>,
-}
-
-impl Deref for Pattern {
-    type Target = Regex;
-
-    fn deref(&self) -> &Regex {
-        self.compiled.get_or_init(|| pattern(&self.text))
-    }
-}
-
-/// The patterns by their texts. A language that comes twice shares most of them.
-type PatternsByText = RefCell<HashMap<String, Arc<Pattern>>>;
-
 /// The patterns of one language, made once.
 struct Patterns {
-    sent: Arc<Pattern>,
-    reader: Arc<Pattern>,
-    strong: Arc<Pattern>,
-    weak: Arc<Pattern>,
-    passive: Arc<Pattern>,
-    alone: Arc<Pattern>,
-    finished: Arc<Pattern>,
-    looked: Arc<Pattern>,
-    gave: Arc<Pattern>,
-    announced: Arc<Pattern>,
-    announced_thing: Arc<Pattern>,
-    condition: Arc<Pattern>,
-    thing: Arc<Pattern>,
-    hedge: Arc<Pattern>,
-    not: Arc<Pattern>,
-    elsewhen: Arc<Pattern>,
-    past: Arc<Pattern>,
+    sent: Regex,
+    reader: Regex,
+    strong: Regex,
+    weak: Regex,
+    passive: Regex,
+    alone: Regex,
+    finished: Regex,
+    looked: Regex,
+    gave: Regex,
+    announced: Regex,
+    announced_thing: Regex,
+    condition: Regex,
+    thing: Regex,
+    hedge: Regex,
+    not: Regex,
+    elsewhen: Regex,
+    past: Regex,
 }
 
 /// Words of trouble in the result that an answer tells. Beginnings of words of all the languages.
 static FAILED: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\b(?:err|fehl|fail|fall|échec|refus|reject|denied|deni|abgelehnt|missing|unknown|invalid)"));
 
-static PATTERNS: LazyLock<Vec<Patterns>> = LazyLock::new(|| Patterns::of_all(&PatternsByText::default()));
+static PATTERNS: LazyLock<Vec<Patterns>> = LazyLock::new(|| LANGUAGES.iter().map(Patterns::of).collect());
 
-/// A pattern of this module; a test compiles every one.
+/// A pattern of this module; the table of tests uses every one.
 fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the patterns are constants, and each is tried by a test")
 }
 
 impl Patterns {
-    fn of_all(all: &PatternsByText) -> Vec<Self> {
-        LANGUAGES.iter().map(|language| Self::of(language, all)).collect()
-    }
-
-    fn of(language: &Language, all: &PatternsByText) -> Self {
+    fn of(language: &Language) -> Self {
         let Language {
             active,
             passive,
@@ -178,28 +154,23 @@ impl Patterns {
             elsewhen,
             past,
         } = language;
-        let pattern = |text: String| {
-            let mut all = all.borrow_mut();
-            let new = |text: &String| Arc::new(Pattern { text: text.clone(), compiled: OnceLock::new() });
-            Arc::clone(all.entry(text).or_insert_with_key(new))
-        };
-        let word = |text: &str| pattern(format!(r"\b(?:{text})\b"));
+        let word = |text: &str| pattern(&format!(r"\b(?:{text})\b"));
         let done = format!("{strong}|{weak}");
-        let with = |around: &str, verbs: &str| word(&around.replace("VERB", &format!("(?:{verbs})")));
+        let with = |around: &str, verbs: &str| pattern(&format!(r"\b(?:{})\b", around.replace("VERB", &format!("(?:{verbs})"))));
         let act = |verbs: &str| with(active, verbs);
         Self {
             sent: word(sent),
-            reader: pattern(format!(r"\b(?:{reader})(?:\b|$)")),
+            reader: pattern(&format!(r"\b(?:{reader})(?:\b|$)")),
             strong: act(strong),
             weak: act(weak),
-            passive: pattern(format!(r"\b(?:{})\b(?P<by> (?:{by})\b)?", passive.replace("VERB", &format!("(?:{done})")))),
-            alone: pattern(format!(
+            passive: pattern(&format!(r"\b(?:{})\b(?P<by> (?:{by})\b)?", passive.replace("VERB", &format!("(?:{done})")))),
+            alone: pattern(&format!(
                 "^(?:{})$",
                 alone.replace("VERB", &format!("(?:{done})")).replace("THING", &format!("(?:{thing})"))
             )),
-            finished: pattern(format!("^(?:{finished})$")),
+            finished: pattern(&format!("^(?:{finished})$")),
             looked: act(looked),
-            gave: pattern(format!(r"^(?:{gave})\b")),
+            gave: pattern(&format!(r"^(?:{gave})\b")),
             announced: with(will, announced),
             announced_thing: with(will, announced_thing),
             condition: word(condition),

@@ -230,31 +230,6 @@ const NEITHER: &[&str] = &[
 ];
 
 #[test]
-fn a_pattern_is_compiled_when_it_is_first_needed_and_shared_by_two_ways_of_one_language() {
-    let all = PatternsByText::default();
-    let patterns = Patterns::of_all(&all);
-    let compiled = || all.borrow().values().filter(|pattern| pattern.compiled.get().is_some()).count();
-    assert_eq!(compiled(), 0);
-    let [english, .., portuguese, portuguese_simple] = &*patterns else { panic!("six languages") };
-    assert_eq!(english.claim(&Sentence { text: "the sky is blue", end: '.' }), None);
-    assert!(english.strong.compiled.get().is_some() && english.hedge.compiled.get().is_none(), "nothing is claimed");
-    assert!(compiled() <= 10, "the other languages are not asked");
-    assert!(Arc::ptr_eq(&portuguese.thing, &portuguese_simple.thing));
-    assert!(!Arc::ptr_eq(&portuguese.strong, &portuguese_simple.strong));
-}
-
-#[test]
-fn every_pattern_can_be_compiled_and_none_is_large() {
-    let all = PatternsByText::default();
-    Patterns::of_all(&all);
-    for text in all.borrow().keys() {
-        // One with twenty times any letter has a million bytes in one direction.
-        let made = regex::RegexBuilder::new(text).size_limit(512 << 10).build();
-        assert!(made.is_ok(), "{text}: {made:?}");
-    }
-}
-
-#[test]
 fn what_is_said_to_be_changed_is_a_claim() {
     let missed: Vec<_> = CHANGED.iter().filter(|text| claim(text) != Some(Claim::Changed)).collect();
     assert!(missed.is_empty(), "{missed:#?}");
