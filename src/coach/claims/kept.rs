@@ -13,8 +13,7 @@ const ORDERS: &str = r"remember|memori[sz]e|(?:keep|bear) .{0,20}in mind|(?:make
 /// How a sentence begins that says it.
 const KEPT: &str = r"(?:i|we)(?:'ll| will|'ve| have)?(?: now| also)? (?:remember(?:ed)?|memori[sz]ed?|noted?|made a note|taken note|(?:keep|kept) .{1,60}in mind)|(?:i won't|i will not|i'll never) forget|(?:(?:it|that|this)(?:'s| is| has been) )?(?:now )?noted|ich (?:merke|notiere) mir|ich werde .{0,20}(?:merken|notieren|daran denken|nicht vergessen)|ich habe .{0,20}(?:gemerkt|notiert)|(?:ist )?notiert|(?:lo |la )?(?:recuerdo|recordaré|anoto|anotaré|he anotado)|no (?:lo |la )?olvidaré|anotado|je (?:me |m'en )(?:souviens|souviendrai)|je (?:le |la )?(?:retiens|note|noterai)|je n'oublierai pas|(?:j'ai|c'est) (?:bien )?noté|(?:lo |la )?(?:ricordo|ricorderò|annoto)|non (?:lo |la )?dimenticherò|(?:ho )?annotato|(?:me )?lembr(?:o|arei)|vou (?:me )?lembrar|anot(?:o|ei)|não (?:me )?esquecerei";
 
-/// At the beginning of a sentence, behind words with a comma or of politeness. Twenty times any
-/// letter, `\w`, would make a megabyte of it.
+/// At the beginning of a sentence, behind words with a comma or of politeness.
 fn begins(words: &str) -> Regex {
     pattern(&format!(r"^(?:[^,]{{1,20}}, )?(?:please |bitte |por favor |per favore )?(?:{words})\b"))
 }

@@ -1,6 +1,5 @@
 //! The words of six languages that claims are made of. All in small letters; `VERB` and `THING`
-//! stand for the lists below them. The rest of a word is `[^ ]*`: all the letters there are, `\w*`,
-//! would take many times its memory.
+//! stand for the lists below them. `[^ ]*` is the rest of a word, in less memory than `\w*`.
 
 /// The words with which a language says that something was done. Each is a part of a regular
 /// expression.

@@ -28,8 +28,8 @@ fn root() -> PathBuf {
     if has_room(&mounts) { Path::new(IN_MEMORY).join("level3-tests") } else { PathBuf::from(env!("CARGO_TARGET_TMPDIR")) }
 }
 
-/// True if these mounts, as the system lists them, have [`IN_MEMORY`] with [`ROOM`] in it. Without a
-/// size it is half of the machine's memory.
+/// True if these mounts, as the system lists them, have [`IN_MEMORY`] with [`ROOM`] in it. A mount
+/// without a size has half of the machine's memory.
 fn has_room(mounts: &str) -> bool {
     let mut named = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
     let Some(options) = named.find_map(|words| match words[..] {
