@@ -1,17 +1,18 @@
 //! Campaigns: each change of one, of its tasks, leads, artifacts and approval contexts, and its
 //! cycles. The live rows are made by the same readings as those of replay.
 
+use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::fact::{Fact, Reading, line};
 use super::message::{ATTACHMENTS, MESSAGES, attachments};
-use super::rows::{Change, Table, fields};
+use super::rows::{CONVERSATIONS, Change, Table, fields};
 use crate::domain::campaign::page::{PageReading, PageTouch};
 use crate::domain::campaign::script::BoundArtifact;
 use crate::domain::campaign::words::ProgramWords;
-use crate::domain::campaign::{ApprovalContext, Artifact, Campaign, CampaignInput, CampaignTask, Lead};
-use crate::domain::{Image, StepId, ToolCallId, TurnId};
+use crate::domain::campaign::{ApprovalContext, Artifact, CAMPAIGN_PROFILE, Campaign, CampaignInput, CampaignTask, Lead};
+use crate::domain::{Image, StepId, ToolCallId, TurnId, UserId};
 use crate::wire::ServerFrame;
 
 /// The most leads of a frame.
@@ -51,6 +52,24 @@ fn shown(campaign: &Campaign, content: &str) -> ServerFrame {
     ServerFrame::Campaign { campaign: json!(campaign), content: content.to_owned() }
 }
 
+/// How the conversation of a campaign was made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CampaignConversation {
+    /// Whose it is.
+    pub user_id: UserId,
+    /// The profile of its turns.
+    pub profile: String,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+}
+
+impl CampaignConversation {
+    /// That of a campaign whose first event does not say it: at that time all were made like this.
+    fn unsaid(campaign: &Campaign) -> Self {
+        Self { user_id: UserId::OWNER, profile: CAMPAIGN_PROFILE.to_owned(), created_at: campaign.created_at }
+    }
+}
+
 /// A campaign was made, or something of it changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CampaignChanged {
@@ -60,14 +79,23 @@ pub struct CampaignChanged {
     pub input: Option<CampaignInput>,
     /// The change, in words.
     pub what: String,
+    /// Its conversation, if it was made with the campaign.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made: Option<CampaignConversation>,
 }
 
 impl Fact for CampaignChanged {
     fn read(&self, to: &mut Reading<'_>) {
-        let Self { campaign, input: _, what } = self;
-        to.rows(|_| [campaign_row(campaign)])
-            .frame(|_| shown(campaign, what))
-            .print(|| (format!("campaign {} {what}", campaign.id), campaign.name.clone()));
+        let Self { campaign, input: _, what, made } = self;
+        to.rows(|at| {
+            // The first event of a stream makes its campaign, and older ones do not say how.
+            let unsaid = || (at.sequence == 1).then(|| CampaignConversation::unsaid(campaign));
+            let made = made.clone().or_else(unsaid);
+            let conversation = made.map(|made| CONVERSATIONS.set(campaign.conversation_id, json!(made)));
+            conversation.into_iter().chain([campaign_row(campaign)])
+        })
+        .frame(|_| shown(campaign, what))
+        .print(|| (format!("campaign {} {what}", campaign.id), campaign.name.clone()));
     }
 }
 

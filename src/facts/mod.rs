@@ -33,8 +33,8 @@ use crate::wire::{Sequenced, ServerFrame};
 pub use approval::{ApprovalDecided, ApprovalRequested};
 pub use call::{CallBegun, CallUndone, ProposalClassified, ToolCallEnded, ToolCallProposed};
 pub use campaign::{
-    ArtifactKept, CampaignChanged, CampaignTaskChanged, ChatForgotten, ContextChanged, CycleAsked, CycleEnded, CycleWords,
-    FileRead, LeadsKept, PageRead, PageTouched, ProposalRefused, ScriptRan,
+    ArtifactKept, CampaignChanged, CampaignConversation, CampaignTaskChanged, ChatForgotten, ContextChanged, CycleAsked,
+    CycleEnded, CycleWords, FileRead, LeadsKept, PageRead, PageTouched, ProposalRefused, ScriptRan,
 };
 pub use capability::{CapabilityChanged, CapabilityInstalled};
 pub use fact::LogLine;

@@ -6,20 +6,24 @@ use serde_json::{Map, Value};
 
 use crate::domain::ConversationId;
 
-/// How far each stream goes.
+/// A column of a conversation, if it is that of a campaign: of others no event says it.
+macro_rules! of_campaign {
+    ($column:literal) => {
+        concat!(
+            "CASE WHEN EXISTS (SELECT FROM campaigns c WHERE c.conversation_id = conversations.conversation_id) THEN ",
+            $column,
+            " END"
+        )
+    };
+}
+
+/// How far each stream goes, and how the conversations of campaigns were made.
 pub(super) static CONVERSATIONS: Table = Table {
-    unsaid: &[
-        "user_id",
-        "profile",
-        "is_main",
-        "created_at",
-        "title",
-        "pinned_at",
-        "archived_at",
-        "deleted_at",
-        "branch_of",
-        "branch_sequence",
-        "branch_turn",
+    unsaid: &["is_main", "title", "pinned_at", "archived_at", "deleted_at", "branch_of", "branch_sequence", "branch_turn"],
+    instead: &[
+        ("user_id", of_campaign!("user_id")),
+        ("profile", of_campaign!("profile")),
+        ("created_at", of_campaign!("created_at")),
     ],
     rows: "last_sequence > 0",
     ..Table::all("conversations", "conversation_id::text")

@@ -85,6 +85,20 @@ fn every_event_changes_tables_that_replay_compares_and_is_about_what_it_says() {
     }
 }
 
+#[test]
+fn a_campaign_is_made_with_its_conversation_and_in_older_streams_as_all_were_made() {
+    let conversation = |text: &str, sequence: i64| {
+        let record = EventRecord { sequence, ..record(event(text)) };
+        let rows = record.changes().into_iter().filter(|change| change.table.name == "conversations");
+        rows.filter_map(|change| change.row).find(|row| row.contains_key("profile")).map(Value::Object)
+    };
+    let said = json!({"user_id": 1, "profile": "campaign", "created_at": "2026-11-20T08:00:00Z"});
+    let changes: Vec<_> = STORED.lines().filter(|text| event(text).kind() == "campaign_changed").collect();
+    let [older, newer] = changes[..] else { panic!("one does not say it, and one does: {changes:?}") };
+    assert_eq!(conversation(newer, 7), Some(said.clone()));
+    assert_eq!((conversation(older, 1), conversation(older, 7)), (Some(said), None), "the first of a stream makes it");
+}
+
 /// True if a model is shown another conversation than before this change.
 fn changes_history(change: &Change) -> bool {
     match change.table.name {

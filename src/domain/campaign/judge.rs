@@ -14,6 +14,7 @@ use super::proposal::{
     AnalyzeLeads, CampaignProposal, ExecuteTool, GenerateMessage, PersistArtifact, ProposalKind, ProposeTask, RequestUserInput,
 };
 use super::script::{ScriptLanguage, ScriptPlan, script_named};
+use super::sought::is_run_of;
 use super::state::{CampaignState, MadeCall};
 use super::visit::PagePlan;
 use super::{Campaign, CampaignStatus, CampaignTask, CampaignTaskStatus, MOST_TASKS, ProvenEffect, Requirement, TaskMetadata};
@@ -146,10 +147,7 @@ fn shown_by(
             let named = state.leads.named.iter().find(|there| there.id == *lead && there.status == *status);
             event(named.map(|lead| lead.sequence))
         }
-        Requirement::ToolSucceeded { tool, arguments } => calls(DateTime::UNIX_EPOCH, &|made| {
-            let given = |name: &String, value: &Value| made.arguments.get(name) == Some(value);
-            made.tool == *tool && arguments.as_object().is_none_or(|wanted| wanted.iter().all(|(name, value)| given(name, value)))
-        }),
+        Requirement::ToolSucceeded { tool, arguments } => calls(DateTime::UNIX_EPOCH, &|made| is_run_of(made, tool, arguments)),
         Requirement::ScriptSucceeded { artifact } => {
             let script = script_named(state, artifact)?;
             let named = |made: &ExecuteTool| script_named(state, made.arguments.get("script")?.as_str()?);

@@ -15,6 +15,7 @@ mod requirement;
 pub mod scoring;
 pub mod script;
 pub mod snapshot;
+mod sought;
 pub mod state;
 pub mod visit;
 pub mod words;

@@ -12,12 +12,13 @@ use super::artifact::{Artifact, ArtifactSource, ArtifactType, Environment};
 use super::audit::AuditLine;
 use super::page::Pages;
 use super::proposal::{ExecuteTool, ProposalKind};
+use super::sought::{is_run_of, sought_runs};
 use super::{ApprovalContext, Campaign, CampaignTask, CampaignTaskStatus, Lead, LeadStatus, Requirement, TaskMetadata, sha256};
 use crate::domain::{CallRequest, CallState, LeadId, Machine, StepId, ToolCallId};
 
 /// The best leads that are shown.
 pub const MOST_LEADS_SHOWN: usize = 20;
-/// The calls that are read.
+/// The newest calls, which are read in any case.
 pub const MOST_CALLS_READ: usize = 200;
 
 /// A call of the campaign that has its outcome.
@@ -135,7 +136,8 @@ pub struct CampaignState {
     pub artifacts: Vec<ArtifactHead>,
     /// Its approval contexts.
     pub contexts: Vec<ApprovalContext>,
-    /// Its newest calls that have their outcome, the oldest first.
+    /// Its newest calls that have their outcome, and older ones that conditions look for, the
+    /// oldest first.
     pub calls: Vec<MadeCall>,
     /// The newest lines of its audit, the oldest first. Requests alone show them, and a request is
     /// always made of a state that was read: one that follows from it has its lines.
@@ -202,8 +204,7 @@ impl CampaignState {
         }
         let mut calls: Vec<MadeCall> = all(calls, "tool_calls")?;
         calls.retain(|call| call.ended_at.is_some());
-        calls.sort_by_key(|call| call.tool_call_id);
-        calls.drain(..calls.len().saturating_sub(MOST_CALLS_READ));
+        leave_needed(&mut calls, &tasks);
         let mut contexts: Vec<ApprovalContext> = all(contexts, "campaign_contexts")?;
         contexts.sort_by_key(|context| context.id);
         let artifacts = heads.into_values().collect();
@@ -245,8 +246,7 @@ impl CampaignState {
             return;
         }
         self.calls.push(call.clone());
-        self.calls.sort_by_key(|call| call.tool_call_id);
-        self.calls.drain(..self.calls.len().saturating_sub(MOST_CALLS_READ));
+        leave_needed(&mut self.calls, &self.tasks);
     }
 
     /// The newest version of an artifact.
@@ -298,6 +298,28 @@ impl CampaignState {
     pub fn all_done(&self) -> bool {
         !self.tasks.is_empty() && self.tasks.iter().all(|task| task.status == CampaignTaskStatus::Done)
     }
+}
+
+/// Leaves the newest calls, and of the older ones those that are the newest of a run that an open
+/// task's condition looks for: what came after a proof does not take it away.
+fn leave_needed(calls: &mut Vec<MadeCall>, tasks: &[CampaignTask]) {
+    calls.sort_by_key(|call| call.tool_call_id);
+    // One of the newest may have been looked for as well.
+    calls.dedup_by_key(|call| call.tool_call_id);
+    let older = calls.len().saturating_sub(MOST_CALLS_READ);
+    if older == 0 {
+        return;
+    }
+    let newest_of = |(tool, arguments): (&str, Value)| {
+        // To look at the text first saves the reading of most calls.
+        let names_it = |call: &MadeCall| call.state == CallState::Done && call.arguments.contains(tool);
+        let is_one = |call: &MadeCall| names_it(call) && call.run().is_some_and(|made| is_run_of(made, tool, &arguments));
+        calls.iter().rfind(|call| is_one(call)).map(|call| call.tool_call_id)
+    };
+    let needed: Vec<_> = sought_runs(tasks).into_iter().filter_map(newest_of).collect();
+    let newest = calls.split_off(older);
+    calls.retain(|call| needed.contains(&call.tool_call_id));
+    calls.extend(newest);
 }
 
 /// The leads that tasks name.

@@ -12,6 +12,8 @@ use super::words::tool_lines;
 use super::*;
 use crate::domain::{CampaignId, LeadId, Machine};
 
+mod bounds;
+mod calls;
 mod proposed;
 mod reasons;
 mod scripts;

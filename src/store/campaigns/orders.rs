@@ -17,8 +17,8 @@ use crate::domain::campaign::{
     ApprovalContext, ArtifactSource, ArtifactType, CAMPAIGN_PROFILE, Campaign, CampaignInput, CampaignState, CampaignStatus,
     CampaignTask, CampaignTaskStatus, ContextKind, Lead, LeadStatus, MOST_TASKS, TaskMetadata,
 };
-use crate::domain::{CampaignId, CampaignTaskId, ConversationId, Image, LeadId, Machine, ToolCallId};
-use crate::facts::{ChatForgotten, ContextChanged, FileRead, LeadsKept};
+use crate::domain::{CampaignId, CampaignTaskId, ConversationId, Image, LeadId, Machine, ToolCallId, UserId};
+use crate::facts::{CampaignChanged, CampaignConversation, ChatForgotten, ContextChanged, FileRead, LeadsKept};
 use crate::store::{Store, StoreError, Unit};
 
 /// The most characters of a campaign's name.
@@ -220,10 +220,12 @@ impl Unit {
 
     /// Makes a campaign and its conversation, without tasks.
     pub(super) async fn insert_campaign(&mut self, name: &str, copy_of: Option<CampaignId>) -> Result<Campaign, CampaignError> {
+        let made = CampaignConversation { user_id: UserId::OWNER, profile: CAMPAIGN_PROFILE.to_owned(), created_at: self.now };
         let conversation = query_scalar::<_, i64>(
-            "INSERT INTO conversations (user_id, profile, created_at) VALUES (1, $1, $2) RETURNING conversation_id",
+            "INSERT INTO conversations (user_id, profile, created_at) VALUES ($1, $2, $3) RETURNING conversation_id",
         );
-        let conversation = conversation.bind(CAMPAIGN_PROFILE).bind(self.now).fetch_one(&mut *self.tx).await?;
+        let conversation = conversation.bind(made.user_id.0).bind(&made.profile).bind(made.created_at);
+        let conversation = conversation.fetch_one(&mut *self.tx).await?;
         let campaign = Campaign {
             id: CampaignId(self.number_of("campaigns").await?),
             conversation_id: ConversationId(conversation),
@@ -244,7 +246,9 @@ impl Unit {
             created_at: self.now,
             updated_at: self.now,
         };
-        Ok(self.record_campaign(campaign, None, "is made").await?)
+        let fact = CampaignChanged { campaign: campaign.clone(), input: None, what: "is made".to_owned(), made: Some(made) };
+        self.record(campaign.conversation_id, &[fact.into()]).await?;
+        Ok(campaign)
     }
 
     async fn add_task(&mut self, campaign: &Campaign, id: CampaignTaskId, new: NewCampaignTask) -> Result<(), CampaignError> {

@@ -12,23 +12,35 @@ use sqlx::{PgExecutor, query_as};
 use crate::domain::campaign::audit::{AuditLine, MOST_AUDIT};
 use crate::domain::campaign::page::{PageReading, PageShows, PageTouch, Pages};
 use crate::domain::campaign::state::{CampaignRows, LeadsInBrief, MOST_CALLS_READ, MOST_LEADS_SHOWN};
-use crate::domain::campaign::{Lead, LeadStatus};
-use crate::domain::{CampaignId, ConversationId};
+use crate::domain::campaign::{Lead, LeadStatus, ProposalKind};
+use crate::domain::{CampaignId, ConversationId, RUN_SCRIPT};
 use crate::store::queue::standing::StandingRow;
 
 /// $1 and $2: the campaign, or its conversation; $3: the most leads; $4: the most calls; $5: a
 /// question for the place of a turn, or NULL; $6: the most lines of the audit; $7: true if the
 /// newest calls are wanted in any case. Else they are read if a condition looks for one: to read
-/// them is much of the work, and the audit names a few alone. The calls of a conversation are as
-/// old as its turns, which have an index. The lines of the audit are those that `audited` makes of
-/// events; which artifacts are files is seen in their table without their content.
+/// them is much of the work, and the audit names a few alone. $8 and $9: the tool that runs
+/// scripts, and the proposal to run a tool. The calls of a conversation are as old as its turns,
+/// which have an index. The runs that are sought are those of `domain::campaign::sought`, of each
+/// the newest, however old it is. The lines of the audit are those that `audited` makes of events;
+/// which artifacts are files is seen in their table without their content.
 const STATE: &str = r#"
 WITH c AS MATERIALIZED (SELECT * FROM campaigns WHERE id = coalesce($1, (SELECT id FROM campaigns WHERE conversation_id = $2))),
      wanted AS MATERIALIZED (
-         SELECT w.condition, w.condition ->> 'kind' AS kind FROM c JOIN campaign_tasks t ON t.campaign_id = c.id, jsonb_array_elements(
+         SELECT w.condition, w.condition ->> 'kind' AS kind, t.status <> 'done' AS is_open
+         FROM c JOIN campaign_tasks t ON t.campaign_id = c.id, jsonb_array_elements(
              coalesce(t.metadata -> 'preconditions', '[]') || coalesce(t.metadata -> 'requires', '[]')) AS w (condition)),
      asks AS MATERIALIZED (
-         SELECT $7 OR EXISTS (SELECT FROM wanted WHERE kind IN ('tool_succeeded', 'script_succeeded')) AS for_calls)
+         SELECT $7 OR EXISTS (SELECT FROM wanted WHERE kind IN ('tool_succeeded', 'script_succeeded')) AS for_calls),
+     sought AS MATERIALIZED (
+         SELECT DISTINCT s.tool, s.arguments FROM wanted CROSS JOIN LATERAL (
+             SELECT condition ->> 'tool' AS tool,
+                    CASE jsonb_typeof(condition -> 'arguments') WHEN 'object' THEN condition -> 'arguments' ELSE '{}' END AS arguments
+             WHERE kind = 'tool_succeeded'
+             UNION ALL
+             SELECT $8::text, jsonb_build_object('script', form.before || regexp_replace(condition ->> 'artifact', '^.*/', ''))
+             FROM unnest(ARRAY['', 'js_script/', 'python_script/']) AS form (before) WHERE kind = 'script_succeeded') s
+         WHERE is_open)
 SELECT json_build_object(
     'campaign', to_json(c),
     'sequence', (SELECT last_sequence FROM conversations o WHERE o.conversation_id = c.conversation_id),
@@ -46,7 +58,14 @@ SELECT json_build_object(
          ORDER BY t.turn_id DESC, k.tool_call_id DESC LIMIT $4)
         UNION ALL
         (SELECT k.tool_call_id, k.step_id, k.name, k.arguments, k.state, k.refusal, k.ended_at
-         FROM tool_calls k WHERE k.tool_call_id = ANY(audit.calls) AND NOT (SELECT for_calls FROM asks))) k),
+         FROM tool_calls k WHERE k.tool_call_id = ANY(audit.calls) AND NOT (SELECT for_calls FROM asks))
+        UNION ALL
+        (SELECT k.tool_call_id, k.step_id, k.name, k.arguments, k.state, k.refusal, k.ended_at
+         FROM sought CROSS JOIN LATERAL (
+             SELECT k.* FROM turns t JOIN tool_calls k USING (turn_id)
+             WHERE t.conversation_id = c.conversation_id AND k.name = $9 AND k.state = 'done' AND k.ended_at IS NOT NULL
+                 AND CASE WHEN strpos(k.arguments, sought.tool) > 0 THEN is_run_of(k.arguments, sought.tool, sought.arguments) END
+             ORDER BY t.turn_id DESC, k.tool_call_id DESC LIMIT 1) k)) k),
     'audit', audit.lines,
     'counted', (SELECT coalesce(json_agg(json_build_array(status, leads, newest)), '[]') FROM (
         SELECT status, count(*) AS leads, max(sequence) AS newest FROM leads WHERE campaign_id = c.id GROUP BY status) s),
@@ -148,7 +167,8 @@ async fn read(
     let most = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
     let read = query_as::<_, (Json<Read>, Option<Json<StandingRow>>)>(STATE).bind(campaign).bind(conversation);
     let read = read.bind(most(MOST_LEADS_SHOWN)).bind(most(MOST_CALLS_READ)).bind(asked).bind(most(MOST_AUDIT));
-    let read = read.bind(all_calls).fetch_optional(database).await?;
+    let read = read.bind(all_calls).bind(RUN_SCRIPT).bind(ProposalKind::ExecuteTool.as_str());
+    let read = read.fetch_optional(database).await?;
     Ok(read.map(|(Json(read), standing)| (read.rows(), standing.map(|Json(standing)| standing))))
 }
 

@@ -113,7 +113,7 @@ impl Unit {
         what: impl Into<String>,
     ) -> Result<Campaign, StoreError> {
         campaign.updated_at = self.now;
-        let changed = CampaignChanged { campaign: campaign.clone(), input, what: what.into() };
+        let changed = CampaignChanged { campaign: campaign.clone(), input, what: what.into(), made: None };
         self.record(campaign.conversation_id, &[changed.into()]).await?;
         Ok(campaign)
     }

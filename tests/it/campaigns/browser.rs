@@ -3,6 +3,7 @@
 
 mod outreach;
 pub(super) mod site;
+mod tricks;
 
 use chrono::TimeDelta;
 use reqwest::Method;

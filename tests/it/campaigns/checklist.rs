@@ -1,6 +1,8 @@
 //! The five invariants and the fifteen lines of the controller's checklist, a story each.
 //! docs/campaigns.md names them, and a test counts them.
 
+use std::path::{Path, PathBuf};
+
 use chrono::TimeDelta;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -446,30 +448,42 @@ async fn campaign_checklist_15_the_memory_of_the_model_is_never_trusted() {
     desk.check().await;
 }
 
+/// The text of all Rust files of a folder.
+fn sources(folder: &Path) -> String {
+    let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let text = |path: PathBuf| match path.extension() {
+        _ if path.is_dir() => sources(&path),
+        Some(ending) if ending == "rs" => std::fs::read_to_string(&path).unwrap(),
+        _ => String::new(),
+    };
+    paths.map(text).collect()
+}
+
+/// The names in the last cells of the tables whose last column is the test.
+fn named_in_tables(document: &str) -> Vec<&str> {
+    let (mut names, mut of_tests) = (Vec::new(), false);
+    for line in document.lines() {
+        of_tests = line.starts_with('|') && (of_tests || line.ends_with("| test |"));
+        let cell = line.trim_end_matches(" |").rsplit(" | ").next().filter(|_| of_tests);
+        names.extend(cell.into_iter().flat_map(|cell| cell.split('`').skip(1).step_by(2)));
+    }
+    names
+}
+
 /// The document names each of these stories in its tables, and no story that is not there.
 #[test]
 fn campaign_document_names_a_test_for_each_invariant_and_each_line_of_the_checklist() {
     let document = include_str!("../../../docs/campaigns.md");
-    let sources = [
-        include_str!("checklist.rs"),
-        include_str!("mod.rs"),
-        include_str!("capability.rs"),
-        include_str!("scripts.rs"),
-        include_str!("script_reach.rs"),
-        include_str!("cut.rs"),
-        include_str!("browser.rs"),
-        include_str!("browser/outreach.rs"),
-        include_str!("python.rs"),
-        include_str!("python_reach.rs"),
-        include_str!("../../../src/browser/tests.rs"),
-    ]
-    .concat();
-    let named: Vec<_> = document.lines().filter(|line| line.starts_with("| ") && line.ends_with("` |")).collect();
-    let tests: Vec<_> =
-        named.iter().filter_map(|row| row.split('`').rev().nth(1)).filter(|name| name.starts_with("campaign")).collect();
-    for name in &tests {
-        assert!(sources.contains(&format!("fn {name}(")), "no test has the name {name}");
+    let named = named_in_tables(document);
+    let words = document.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let in_words = words.filter(|word| word.starts_with("campaign") && word.matches('_').count() > 3);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let stories = sources(&root.join("tests/it/campaigns"));
+    let all = sources(&root.join("tests")) + &sources(&root.join("src"));
+    for name in named.iter().copied().chain(in_words) {
+        let tests = if name.starts_with("campaign") { &stories } else { &all };
+        assert!(tests.contains(&format!("fn {name}(")), "no test has the name {name}");
     }
-    let count = |prefix: &str| tests.iter().filter(|name| name.starts_with(prefix)).count();
+    let count = |prefix: &str| named.iter().filter(|name| name.starts_with(prefix)).count();
     assert_eq!((count("campaign_invariant_"), count("campaign_checklist_")), (5, 15));
 }

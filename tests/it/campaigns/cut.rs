@@ -6,6 +6,7 @@ use level3::domain::{Budget, Budgets, ConversationId, Failure, Mode, Origin, Tur
 use level3::store::Lease;
 use reqwest::Method;
 use serde_json::{Value, json};
+use sqlx::Executor;
 
 use super::scripts::wants;
 use super::{Desk, two_tasks};
@@ -20,6 +21,13 @@ impl Desk {
     pub(super) async fn gives_each_cycle(&self, seconds: u64) {
         let turn = Budget { wall_seconds: Some(seconds), ..Budget::default() };
         let (budgets, now) = (Budgets { turn, ..Budgets::default() }, self.app.now());
+        self.app.store().set_profile_policy("campaign", Mode::Auto, false, &budgets, now).await.unwrap();
+    }
+
+    /// Gives all cycles together so many tokens.
+    async fn gives_all_cycles(&self, tokens: u64) {
+        let conversation = Budget { tokens: Some(tokens), ..Budget::default() };
+        let (budgets, now) = (Budgets { conversation, ..Budgets::default() }, self.app.now());
         self.app.store().set_profile_policy("campaign", Mode::Auto, false, &budgets, now).await.unwrap();
     }
 
@@ -136,6 +144,51 @@ async fn campaign_cycle_whose_time_is_over_after_a_bad_answer_is_none_without_an
     assert!(campaign["waits_for"].as_str().unwrap().contains("1 cycles in a row brought nothing"), "{campaign}");
     assert!(desk.came().await.contains("the limit is 3"), "{}", desk.came().await);
     assert_eq!(desk.audit("no%20answer").await.len(), 0);
+    desk.check().await;
+}
+
+#[tokio::test]
+async fn campaign_whose_tokens_are_used_up_waits_with_the_reason_and_asks_no_model() {
+    let desk = Desk::start(two_tasks()).await;
+    desk.gives_all_cycles(5).await;
+    desk.app.script([Reply::Costs(4, 2, Box::new(call("no_op", json!({"task": 1, "why": "enough"}))))]);
+    desk.present().await;
+    desk.app.run_until_idle().await;
+    let asked = desk.app.script.requests().len();
+    assert_eq!(desk.campaign().await["idle_cycles"], 1);
+    desk.app.advance(1);
+    desk.present().await;
+    desk.app.run_until_idle().await;
+    let campaign = desk.campaign().await;
+    assert_eq!((&campaign["status"], &campaign["idle_cycles"]), (&json!("active"), &json!(2)), "{campaign}");
+    let waits = campaign["waits_for"].as_str().unwrap();
+    assert!(waits.contains("this conversation has used 6 tokens, read and written; the limit is 5"), "{waits}");
+    assert_eq!(desk.app.script.requests().len(), asked, "no model is asked");
+    // With a higher limit it goes on.
+    desk.gives_all_cycles(1_000).await;
+    desk.app.script([Reply::Hang(String::new())]);
+    desk.app.advance(2);
+    desk.present().await;
+    desk.app.script.asked(asked + 1).await;
+    desk.stop().await;
+    desk.check().await;
+}
+
+#[tokio::test]
+async fn campaign_whose_messages_are_forgotten_has_no_summary_of_them_either() {
+    let desk = Desk::start(two_tasks()).await;
+    desk.app.script([call("no_op", json!({"task": 1, "why": "enough"}))]);
+    desk.present().await;
+    desk.app.run_until_idle().await;
+    let summary = "INSERT INTO summaries (conversation_id, turn_id, up_to_turn, content, model, created_at)
+        SELECT conversation_id, turn_id, turn_id, 'It rested.', 'scripted', ended_at FROM turns WHERE origin = 'cycle'";
+    desk.app.behind().await.execute(summary).await.unwrap();
+    assert_eq!(desk.app.count("SELECT count(*) FROM summaries").await, 1);
+    let state = desk.get("/1/state").await;
+    let (status, told) = desk.ask(Method::POST, "/1/forget-chat", None).await;
+    assert!(status == 200 && told["told"].as_str().unwrap().ends_with("messages are forgotten."), "{told}");
+    assert_eq!(desk.app.count("SELECT (SELECT count(*) FROM summaries) + (SELECT count(*) FROM messages)").await, 0);
+    assert_eq!(desk.get("/1/state").await, state, "the model is shown the same");
     desk.check().await;
 }
 

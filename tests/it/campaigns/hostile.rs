@@ -4,10 +4,11 @@
 //! effect once. `CAMPAIGN_CASES` says how many campaigns (256), `CAMPAIGN_SEED` (1) with which
 //! chance. Some of them are under way at once, so one death meets each at another step.
 //!
-//! In every second wave no message outlives the transaction that wrote it, so none is there between
-//! any two steps. In the others a person forgets chats in good order, and deletes all that is left
-//! before each decision, after it, and over each death. The deleted rows are put aside, and come
-//! back when all campaigns have ended: so the check of the end compares all tables.
+//! In all of these no message outlives the transaction that wrote it, so none is there between any
+//! two steps. In a quarter as many again, a person deletes all of them by hand, before each
+//! decision, after it, and over each death. In both, chats are forgotten in good order as well. The
+//! deleted rows are put aside, and come back when all campaigns have ended: so the check of the end
+//! compares all tables.
 //!
 //! In every second campaign an approval context allows the message, whose effect then is one
 //! statement with the end of its call.
@@ -66,6 +67,18 @@ fn three_tasks() -> Value {
     ])
 }
 
+/// The honest call of a task, again or under another number.
+fn once_more(task: i64, description: &str) -> Reply {
+    let (tool, arguments) = honest(task, description);
+    call(tool, arguments)
+}
+
+/// The tasks of a snapshot that are done.
+fn done(snapshot: &str) -> Vec<(i64, &str)> {
+    let lines = snapshot.lines().filter_map(|line| line.split_once(" [done] "));
+    lines.filter_map(|(id, description)| Some((id.parse().ok()?, description))).collect()
+}
+
 /// True if an approval context allows the message of a campaign.
 fn has_word(id: i64) -> bool {
     id % 2 == 0
@@ -94,7 +107,9 @@ fn answer(request: &Request) -> Reply {
     chance.0 ^= salt;
     let open = eligible(snapshot);
     let (task, description) = &open[chance.below(open.len())];
-    let task = *task;
+    let (task, description) = (*task, description.as_str());
+    let past = done(snapshot);
+    let (before, was) = if past.is_empty() { (task, description) } else { past[chance.below(past.len())] };
     let (tool, arguments) = honest(task, description);
     let with = |name: &str, value: Value| {
         let mut more = arguments.clone();
@@ -105,7 +120,7 @@ fn answer(request: &Request) -> Reply {
         let request = CallRequest { id: "call_0".to_owned(), name: tool.to_owned(), arguments: arguments.to_owned() };
         Reply::Answer(String::new(), vec![request])
     };
-    match chance.below(72) {
+    match chance.below(77) {
         0 => text("I have done everything. The campaign is complete, all tasks are done."),
         1 => calls(&[(tool, arguments.clone()), (tool, arguments)]),
         2 => calls(&[(tool, arguments), ("no_op", json!({"why": "two at once"}))]),
@@ -132,6 +147,11 @@ fn answer(request: &Request) -> Reply {
         23 => call("request_user_input", json!({"task": task, "question": "", "text": "?"})),
         24 => call("analyze_leads", json!({"task": task, "key": "a", "analysis": "x", "leads": [1], "lead_status": "won"})),
         25 => call(tool, with("task", json!("first"))),
+        // The honest call of a task that is done, under its own number, and under that of another.
+        // To be asked for the tone in another task is no repetition.
+        26 => once_more(before, was),
+        27 | 28 => once_more(task, if was == ASK { description } else { was }),
+        29 => call("no_op", json!({"task": task, "why": "nothing to do"})),
         _ => call(tool, arguments),
     }
 }
@@ -146,6 +166,8 @@ struct Wave<'a> {
     chance: Chance,
     /// True if no message outlives its transaction.
     at_once: bool,
+    /// How often the process has died.
+    deaths: u64,
 }
 
 impl Wave<'_> {
@@ -187,6 +209,7 @@ impl Wave<'_> {
             tokio::task::yield_now().await;
         }
         self.desk.app.crash().await;
+        self.deaths += 1;
         self.delete().await;
         self.desk.app.start_again().await;
     }
@@ -211,13 +234,14 @@ impl Wave<'_> {
     /// Watches over the campaigns until all have ended.
     async fn watch(&mut self) {
         let mut watched = false;
-        for _ in 0..LOOKS {
+        for look in 0..LOOKS {
             // A sign holds until the clock is turned, or the process that has it dies.
             for id in self.open.iter().filter(|_| !watched) {
                 self.order(*id, Method::POST, "/present", None).await;
             }
             watched = true;
-            if self.chance.below(8) == 0 {
+            // In each wave at least once: after one look no campaign can have ended.
+            if self.chance.below(8) == 0 || (look == 1 && self.deaths == 0) {
                 self.die().await;
                 watched = false;
                 continue;
@@ -313,19 +337,19 @@ async fn campaigns_of_a_hostile_model_end_completed_with_each_effect_once() {
     let mut desk = Desk { app: TestApp::start().await };
     let mut behind = desk.app.behind().await;
     raw_sql(ASIDE).execute(&mut behind).await.unwrap();
-    let (mut made, mut by_word) = (0, 0);
-    while made < cases {
-        // Each second wave, and with the next seed the others.
-        let at_once = seed.wrapping_add(made / WAVE) % 2 == 1;
-        if at_once {
-            raw_sql(AT_ONCE).execute(&mut behind).await.unwrap();
-            // The wave before may have left some.
-            query(BY_HAND).execute(&mut behind).await.unwrap();
+    raw_sql(AT_ONCE).execute(&mut behind).await.unwrap();
+    let all = cases + cases.div_ceil(4);
+    let (mut made, mut by_word, mut waves, mut deaths) = (0, 0, 0, 0);
+    while made < all {
+        let at_once = made < cases;
+        if made == cases {
+            raw_sql(NOT_AT_ONCE).execute(&mut behind).await.unwrap();
         }
+        let end = (made + WAVE).min(if at_once { cases } else { all });
         let chance = seed.wrapping_mul(1_000_003).wrapping_add(made);
         *CHANCE.lock().unwrap() = Chance(chance);
-        let ids: Vec<_> = (made..cases.min(made + WAVE)).map(|case| i64::try_from(case + 1).unwrap()).collect();
-        made += WAVE;
+        let ids: Vec<_> = (made..end).map(|case| i64::try_from(case + 1).unwrap()).collect();
+        made = end;
         desk.app.script((0..ids.len() * ANSWERS).map(|_| Reply::By(answer)));
         for id in &ids {
             let making = json!({"name": format!("Case {id}"), "tasks": three_tasks()});
@@ -338,20 +362,25 @@ async fn campaigns_of_a_hostile_model_end_completed_with_each_effect_once() {
                 assert_eq!(desk.ask(Method::POST, &format!("/{id}/contexts"), Some(word)).await.0, 200);
             }
         }
-        let mut wave = Wave { desk: &mut desk, behind: &mut behind, open: ids.clone(), chance: Chance(chance), at_once };
+        let (chance, open) = (Chance(chance), ids.clone());
+        let mut wave = Wave { desk: &mut desk, behind: &mut behind, open, chance, at_once, deaths: 0 };
         wave.watch().await;
+        (waves, deaths) = (waves + 1, deaths + wave.deaths);
         for id in ids {
             by_word += u64::from(wave.count(id).await);
             wave.follows(id).await;
         }
-        if at_once {
-            raw_sql(NOT_AT_ONCE).execute(&mut behind).await.unwrap();
-        }
         desk.app.script.forget();
     }
     let aside: i64 = query_scalar("SELECT count(*) FROM aside.messages").fetch_one(&mut behind).await.unwrap();
-    assert!(aside >= i64::try_from(cases).unwrap(), "only {aside} messages were deleted by hand");
-    assert!(by_word >= cases / 4, "only {by_word} of {cases} messages were allowed by a word");
+    assert!(aside >= i64::try_from(all).unwrap(), "only {aside} messages were deleted");
+    assert!(by_word >= all / 4, "only {by_word} of {all} messages were allowed by a word");
+    assert!(deaths >= waves, "only {deaths} deaths in {waves} waves");
+    for fault in ["%it is done; %", "%has this very content already%"] {
+        let refused = "SELECT count(*) FROM events WHERE kind = 'proposal_refused' AND payload ->> 'why' LIKE $1";
+        let refused: i64 = query_scalar(refused).bind(fault).fetch_one(&mut behind).await.unwrap();
+        assert!(refused > 0 || cases < WAVE * 8, "no step of a task that is done was repeated: {fault}");
+    }
     raw_sql(BACK).execute(&mut behind).await.unwrap();
     assert_eq!(desk.app.count("SELECT count(*) FROM capabilities").await, 0, "nothing was built");
     // The end of the story looks whether all of it follows from events.

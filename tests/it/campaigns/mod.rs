@@ -2,6 +2,7 @@
 //! who approves, answers and goes away.
 
 mod audited;
+mod bounds;
 mod broken;
 mod browser;
 mod canary;
@@ -9,23 +10,33 @@ mod capability;
 mod checklist;
 mod commands;
 mod conditions;
+mod contexts;
 mod copying;
 mod cost;
 mod cut;
 mod eight_kinds;
 mod files;
 mod hostile;
+mod lifecycle;
 mod logged;
+mod made;
+mod narrated;
+mod older_calls;
 mod one_cycle;
 mod overtaken;
 mod plans;
 mod python;
+mod python_install;
 mod python_reach;
 mod ranking;
 mod reasons;
+mod script_bounds;
 mod script_reach;
 mod scripts;
 mod shown;
+mod start_check;
+mod state;
+mod swept;
 mod turns;
 mod two_servers;
 
@@ -87,6 +98,8 @@ impl Desk {
     /// The state from tables and from events has the same bytes, and every cycle can be made again.
     async fn check(&self) {
         let [tables, events] = [self.get("/1/export?from=tables").await, self.get("/1/export?from=events").await];
+        assert_eq!(tables.to_string(), events.to_string());
+        let [tables, events] = [self.get("/1/state").await, self.get("/1/state?from=events").await];
         assert_eq!(tables.to_string(), events.to_string());
         let (_, verified) = self.ask(Method::POST, "/1/verify", None).await;
         assert_eq!(verified["clean"], true, "{verified}");
@@ -228,10 +241,15 @@ async fn campaign_artifacts_cannot_be_changed_even_behind_the_program() {
     let desk = Desk::start(two_tasks()).await;
     let keep = json!({"type": "context", "key": "campaign_context", "content": "Sell"});
     assert_eq!(desk.ask(Method::POST, "/1/artifacts", Some(keep)).await.0, 200);
-    for statement in ["UPDATE artifacts SET content = 'x'", "DELETE FROM artifacts"] {
+    for statement in
+        ["UPDATE artifacts SET content = 'x'", "DELETE FROM artifacts", "TRUNCATE artifacts", "TRUNCATE campaigns CASCADE"]
+    {
         let refused = desk.app.behind().await.execute(sqlx::AssertSqlSafe(statement)).await.unwrap_err().to_string();
-        assert!(refused.contains("artifacts are never changed") || refused.contains("permission denied"), "{refused}");
+        assert!(refused.contains("artifacts are never changed or removed: keep a new version"), "{statement}: {refused}");
     }
+    let rights = "SELECT count(*) FROM pg_class c, unnest(ARRAY['UPDATE', 'DELETE']) AS given (right_to)
+        WHERE c.oid = 'artifacts'::regclass AND has_table_privilege(c.relowner, c.oid, right_to)";
+    assert_eq!(desk.app.count(rights).await, 0, "the program's own login has neither right");
     desk.check().await;
 }
 

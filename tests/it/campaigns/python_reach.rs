@@ -16,7 +16,7 @@ const SEND: &str = "open('/tmp/words', 'w').write('from ' + input['name'])\n\
                     answer = fetch(input['url'], 'POST', {'Authorization': input['key']}, open('/tmp/words').read())\n\
                     return [answer.ok, answer.status, answer.headers['Content-Type'], answer.json()['path']]";
 /// Stands for a component of a recipe without `http`: it answers every script with 42.
-const OLDER: &str = r#"(component
+pub(super) const OLDER: &str = r#"(component
   (import "log" (func (param "line" string)))
   (core module $Run
     (memory (export "memory") 2)

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use super::Desk;
 use crate::support::{call, text};
 
-const SUM: &str = "let sum = 0;\nfor (const line of files.people.trim().split('\\n').slice(1)) sum += Number(line.split(',')[input.column]);\nlog('summed');\nreturn sum";
+pub(super) const SUM: &str = "let sum = 0;\nfor (const line of files.people.trim().split('\\n').slice(1)) sum += Number(line.split(',')[input.column]);\nlog('summed');\nreturn sum";
 
 pub(super) fn wants(script: &str) -> Value {
     json!([{"description": "Sum the ages", "requires": [{"kind": "script_succeeded", "artifact": script}]}])
 }
 
-fn runs(script: &str) -> crate::support::Reply {
+pub(super) fn runs(script: &str) -> crate::support::Reply {
     let arguments = json!({"script": script, "input": {"column": 1}, "files": ["people"]});
     call("execute_tool", json!({"task": 1, "tool": "run_script", "arguments": arguments}))
 }
@@ -25,7 +25,7 @@ impl Desk {
     }
 
     /// A campaign that needs the script `sum`, which has been kept, and a file of people.
-    async fn with_script(source: &str) -> Self {
+    pub(super) async fn with_script(source: &str) -> Self {
         let desk = Self::start(wants("sum")).await;
         desk.keep("js_script", "sum", "return 0").await;
         desk.keep("js_script", "sum", source).await;

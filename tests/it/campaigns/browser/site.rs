@@ -1,5 +1,5 @@
-//! The site that campaigns visit: a profile with a form, a page full of traps, and a search of
-//! twelve people, each with a form. It remembers each request.
+//! The site that campaigns visit: a profile with a form, pages full of traps and tricks, and a
+//! search of twelve people, each with a form. It remembers each request.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -33,6 +33,19 @@ const TRAPS: &str = r#"<!doctype html><title>Traps</title><h1>Traps</h1>
 <button onclick="gone.remove()">Remove</button> <button id="gone">Gone</button></p>
 <p><label>Size <select onchange="fetch('/size-' + this.value)"><option>small</option><option>large</option></select></label></p>
 <iframe src="/inner" title="inner"></iframe>"#;
+
+/// Clicks whose scripts want files and go to other addresses, and a frame of another host.
+const TRICKS: &str = r#"<!doctype html><title>Tricks</title><h1>Tricks</h1>
+<input type="file" id="paper" hidden><a id="made" hidden></a>
+<p><button onclick="paper.click()">Choose</button>
+<button onclick="made.href = URL.createObjectURL(new Blob(['a file'])); made.download = 'a.txt'; made.click()">Make</button>
+<button onclick="location = 'data:text/html,<h1>Elsewhere</h1>'">Data</button>
+<button onclick="location = URL.createObjectURL(new Blob(['<h1>Elsewhere</h1>'], { type: 'text/html' }))">Blob</button></p>
+<iframe src="http://localhost:PORT/elsewhere" title="elsewhere"></iframe>"#;
+
+/// A page of many screens with a button that stays in sight. It tells the site how far it is.
+const LONG: &str = r#"<!doctype html><title>Long</title><div style="height:9000px"></div>
+<button style="position:fixed;top:0;left:0" onclick="fetch(scrollY > 0 ? '/further-down' : '/at-the-top')">How far</button>"#;
 
 /// A site on a port of its own.
 pub struct Site {
@@ -97,6 +110,10 @@ async fn answer(State(shared): State<Shared>, request: Request) -> Response {
     shared.seen.send_modify(|seen| seen.push(format!("{method} {path} {body}").trim_end().to_owned()));
     match path.as_str() {
         "/ada" => Html(PROFILE).into_response(),
+        "/plain" => Html(PROFILE.rsplit_once("<div").unwrap().0).into_response(),
+        "/tricks" => Html(TRICKS.replace("PORT", &shared.port.to_string())).into_response(),
+        "/long" => Html(LONG).into_response(),
+        "/elsewhere" => Html("<button>In a frame from elsewhere</button>").into_response(),
         "/traps" => Html(TRAPS.replace("PORT", &shared.port.to_string())).into_response(),
         "/loop" => Html("<!doctype html><title>Loop</title><button onclick=\"while (1);\">Loop</button>").into_response(),
         "/inner" => Html("<button onclick=\"fetch('/framed')\">In frame</button>").into_response(),
