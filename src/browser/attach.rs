@@ -40,7 +40,11 @@ pub(super) async fn attach(address: &BrowserAddress) -> Result<(Arc<Connection>,
     let connection = timeout(PATIENCE, connecting).await.map_err(|_| no_browser("it does not answer in time".to_owned()))??;
     let version = connection.call("", "Browser.getVersion", json!({})).await.map_err(|fault| no_browser(fault.to_string()))?;
     let product = version["product"].as_str().unwrap_or_default().to_owned();
+    // A Chromium of another name has Chrome's in its user agent alone. Another browser that speaks
+    // some of the protocol has it nowhere, and its versions are no versions of Chrome.
+    let is_chrome = ["product", "userAgent"].iter().any(|name| version[name].as_str().is_some_and(|is| is.contains("Chrome/")));
     match major(&product) {
+        _ if !is_chrome => Err(no_browser(format!("it is {product:?}"))),
         Some(version) if version >= OLDEST => Ok((connection, product)),
         _ => Err(BrowserError::old(&product)),
     }

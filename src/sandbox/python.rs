@@ -108,14 +108,13 @@ impl InstalledPython {
         let (sum, bytes, folder) = (sha256(&component), component.len() as u64, folder.to_owned());
         let installed = Self { sha256: sum.clone(), bytes };
         let (to, wanted) = (folder.clone(), sum.clone());
-        let interpreter = blocking(move || {
+        let (interpreter, component) = blocking(move || {
             let engine = engine::of_python().map_err(unfit)?;
             // Looked at before it is kept.
             let compiled = Component::new(&engine, &component).map_err(unfit)?;
             let linked = linked(&engine, &compiled)?;
             cache::load_or_make(&engine, &wanted, &to, || Ok::<_, PythonError>(compiled))?;
-            keep(&to, COMPONENT, &component)?;
-            Interpreter::of(engine, linked, wanted)
+            Ok((Interpreter::of(engine, linked, wanted)?, component))
         })
         .await?;
         let requests = OneByOne::new(Grants::none(), Arc::new(Nothing), &SandboxLimits::default(), String::new());
@@ -124,7 +123,12 @@ impl InstalledPython {
         if tried.0.as_deref() != Ok("42") {
             return Err(PythonError::Unfit(format!("it does not run a script: {}", tried.0.unwrap_or_else(|why| why))));
         }
-        keep(&folder, RECORDED, sum.as_bytes())?;
+        // Not before: one that does not run would leave the one before it with another's sha256.
+        blocking(move || {
+            keep(&folder, COMPONENT, &component)?;
+            keep(&folder, RECORDED, sum.as_bytes())
+        })
+        .await?;
         Ok(installed)
     }
 }

@@ -148,6 +148,10 @@ async fn judge(rig: &Rig, site: &Site, campaigns: usize) {
     for campaign in listed["campaigns"].as_array().unwrap() {
         let verified = person.ask(Method::POST, &format!("/campaigns/{}/verify", campaign["id"]), None).await.unwrap();
         assert_eq!(verified["clean"], true, "{verified}");
+        let path = format!("/campaigns/{}/log?log=audit&kind=page%20touched", campaign["id"]);
+        let touched = person.ask(Method::GET, &path, None).await.unwrap();
+        let unknown = touched.as_array().unwrap().iter().filter(|line| line["payload"]["touch"]["state"] == "unknown").count();
+        assert_eq!(unknown, 1, "the death over its click stands in its audit: {touched}");
     }
     rig.replays().await;
     crate::tell(&format!("Pages: {campaigns} deaths over a touch, in one Chromium: each unknown, each message sent once"));

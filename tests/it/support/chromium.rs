@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
@@ -24,6 +24,10 @@ impl Chromium {
     /// Starts one; `None` if there is none here and this is not CI.
     pub async fn start() -> Option<Self> {
         let profile = tempfile::tempdir().unwrap();
+        // A file that a page makes goes with the profile.
+        let downloads = json!({"download": {"default_directory": profile.path().join("downloads")}});
+        std::fs::create_dir(profile.path().join("Default")).unwrap();
+        std::fs::write(profile.path().join("Default/Preferences"), downloads.to_string()).unwrap();
         let mut command = Command::new("chromium");
         command.args(["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage"]);
         command.args([
