@@ -15,8 +15,8 @@ use crate::store::{OutboxLook, SendEnd, Store, StoreError};
 
 /// How soon to try again after the database did not answer.
 const RETRY_AFTER: TimeDelta = TimeDelta::seconds(2);
-/// The longest time for which typing is shown before a message: a lone one leaves within three
-/// seconds.
+/// The longest time for which typing is shown before a message to a contact: a lone one leaves
+/// within three seconds.
 const TYPING: TimeDelta = TimeDelta::seconds(2);
 
 /// Sends the outbox of one channel.
@@ -95,7 +95,8 @@ impl Sender {
 
     async fn send(&self, next: &RelayMessage) -> Result<(), StoreError> {
         let id = next.id;
-        if self.channel.features().typing {
+        // The operator's person waits for the answer, and saw typing for as long as the task ran.
+        if self.channel.features().typing && next.instance.is_some() {
             self.channel.typing(&next.contact, true).await;
             self.clock.sleep_until(self.clock.now() + Pace::typing(&next.text).min(TYPING)).await;
         }

@@ -233,7 +233,7 @@ impl Pace {
         }
     }
 
-    /// How long typing is shown before a text: 25 characters a second, at most 8 s.
+    /// How long typing is shown before a text to a contact: 25 characters a second, at most 8 s.
     pub fn typing(text: &str) -> TimeDelta {
         let milliseconds = i64::try_from(text.chars().count()).unwrap_or(i64::MAX).saturating_mul(40);
         TimeDelta::milliseconds(milliseconds.min(8_000))
