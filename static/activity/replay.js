@@ -7,7 +7,7 @@ import { compactNumber, costText, decimal } from "../core/numbers.js";
 import { shownOf } from "../core/state-law.js";
 import { localTime } from "../core/times.js";
 import { approvalBody } from "../ui/approval-body.js";
-import { iconButton } from "../ui/button.js";
+import { button, iconButton } from "../ui/button.js";
 import { codeBlock } from "../ui/code.js";
 import { exactNodes } from "../ui/exact.js";
 import { foldable } from "../ui/fold.js";
@@ -27,7 +27,9 @@ export function replayView({ session, gone, parts: [turn] }) {
       if (gone.aborted) return;
       node.replaceChildren(...(events.length > 0 ? player(turn, events) : [emptyState(said.notThere)]));
     } catch (error) {
-      if (!gone.aborted) node.replaceChildren(errorState(`${said.notThere} ${error.message}`, load));
+      if (gone.aborted) return;
+      const toEvents = h("a", { href: addressOf("activity") }, said.toEvents);
+      node.replaceChildren(error.status === 404 ? emptyState(said.noTurn(turn), said.noTurnHelp, toEvents) : errorState(`${said.notThere} ${error.message}`, load));
     }
   };
   load();
@@ -43,7 +45,7 @@ function player(turn, events) {
   const list = h(
     "ol",
     { class: "replay-list" },
-    events.map((event, index) => h("li", {}, h("button", { type: "button", onclick: () => go(index) }, saidNodes(sentenceOf(event, event.said).said)))),
+    events.map((event, index) => h("li", {}, button(saidNodes(sentenceOf(event, event.said).said), () => go(index), { class: null }))),
   );
   const back = iconButton("back", said.back, () => go(at - 1), { "data-testid": "replay-back" });
   const on = iconButton("forward", said.on, () => go(at + 1), { "data-testid": "replay-on" });

@@ -57,7 +57,11 @@ class Inbox {
     const { connection, lists } = mainState(workspace);
     // The decisions change with the questions that wait, and may have changed while the line was
     // down.
-    const mark = connection.status === "connected" ? approvalsMark(workspace) : undefined;
+    const isConnected = connection.status === "connected";
+    // Opened without a line, the inbox asks once: then the reason is said, and nothing is waited
+    // for.
+    const isLost = !isConnected && connection.status !== "connecting" && !lists.decisions;
+    const mark = isConnected ? approvalsMark(workspace) : isLost ? "" : undefined;
     if (mark !== undefined && mark !== this.mark) this.session.lists.load("decisions");
     this.mark = mark;
     this.sayRefusal(workspace);

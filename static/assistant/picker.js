@@ -63,7 +63,7 @@ function card(name) {
   const samples = said.samples[name].map((text) => h("li", {}, `“${text}”`));
   const id = `character-${name}`;
   const look = h("span", { class: "character-look", "aria-hidden": "true" }, said.looks[name]);
-  return h("article", { class: "character", "data-character": name, "aria-labelledby": id }, look, h("h3", { id }, said.names[name]), h("p", {}, said.natures[name]), h("ul", { class: "character-samples", lang: "en" }, samples));
+  return h("article", { class: "character", "data-character": name, "aria-labelledby": id }, look, h("h3", { id }, said.names[name]), h("p", {}, said.natures[name]), h("ul", { class: "character-samples" }, samples));
 }
 
 const wayTo = (name, look) => h("a", { class: look, href: addressOf("assistant", name), "data-testid": `choose-${name}` }, said.write[name]);

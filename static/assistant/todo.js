@@ -2,8 +2,7 @@
 
 import { h } from "../core/dom.js";
 import { shortTime } from "../core/times.js";
-import { iconButton } from "../ui/button.js";
-import { iconOf } from "../ui/icons.js";
+import { button, iconButton } from "../ui/button.js";
 import { said } from "./words.js";
 
 const isOver = ({ status }) => status === "done" || status === "cancelled";
@@ -52,7 +51,7 @@ export class Todo extends HTMLElement {
       (this.note = h("span", { class: "todo-saving", hidden: true }, said.saving)),
     ];
     const fold = () => acts.fold(task, !open);
-    const title = h("button", { type: "button", class: "todo-title", "aria-expanded": String(open), "data-part": "title", onclick: fold }, iconOf("next"), h("span", { dir: "auto" }, task.title));
+    const title = button(h("span", { dir: "auto" }, task.title), fold, { class: "todo-title", "aria-expanded": String(open), "data-part": "title", icon: "next" });
     const menu = iconButton("more", said.actions(task.title), (from) => acts.menu(task, from), { "data-part": "menu", "aria-haspopup": "menu" });
     return h("div", { class: "todo-line" }, box, title, menu, h("span", { class: "todo-foot" }, foot));
   }

@@ -41,6 +41,6 @@ function cycleRow({ turn, at, ended, requests, refused, calls, proposal, came, n
     [said.next, next],
   ]);
   const proposed = calls.map((call) => argumentLines(call.arguments)).filter((lines) => lines !== "");
-  const details = proposed.map((lines) => h("details", { "data-part": "arguments" }, h("summary", {}, said.proposed), h("pre", { class: "plain", tabindex: "0", role: "region", "aria-label": said.proposed, dir: "auto" }, exactNodes(lines))));
+  const details = proposed.map((lines) => h("details", { "data-part": "arguments" }, h("summary", {}, said.proposed), h("pre", { class: "plain", tabindex: "0", role: "group", "aria-label": said.proposed, dir: "auto" }, exactNodes(lines))));
   return [head, table, ...details];
 }

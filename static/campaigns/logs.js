@@ -81,5 +81,5 @@ export function logsSection({ api, id, signal, older }) {
 
 function lineRow({ timestamp, kind, payload }, host) {
   host.dataset.kindOfLine = kind;
-  return h("details", { "data-part": "line" }, h("summary", { "data-part": "open" }, h("span", { class: "campaigns-kind" }, kind), h("time", { datetime: timestamp, title: localTime(timestamp) }, shortTime(timestamp))), h("pre", { class: "plain", tabindex: "0", role: "region", "aria-label": kind, dir: "ltr" }, exactNodes(JSON.stringify(payload, null, 1))));
+  return h("details", { "data-part": "line" }, h("summary", { "data-part": "open" }, h("span", { class: "campaigns-kind" }, kind), h("time", { datetime: timestamp, title: localTime(timestamp) }, shortTime(timestamp))), h("pre", { class: "plain", tabindex: "0", role: "group", "aria-label": kind, dir: "ltr" }, exactNodes(JSON.stringify(payload, null, 1))));
 }

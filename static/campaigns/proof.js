@@ -1,12 +1,14 @@
 // The words for how something came about: the proof of an effect, and the verdict on a call.
 
+import { localTime } from "../core/times.js";
 import { effectWords } from "./rows.js";
 import { campaigns as said } from "./words.js";
 
 /** A proven effect, with the events and calls that show it. */
 export function proofWords({ effect, events = [], calls = [] }) {
   const by = [events.length > 0 && said.byEvents(events), calls.length > 0 && said.byCalls(calls)].filter(Boolean);
-  return by.length > 0 ? `${effectWords(effect)} (${by.join(", ")})` : effectWords(effect);
+  const told = effectWords(said.effects, effect.time ? { ...effect, time: localTime(effect.time) } : effect);
+  return by.length > 0 ? `${told} (${by.join(", ")})` : told;
 }
 
 /** The verdict on a call, as the audit has it: with the approval that allowed it, or why it was refused. */

@@ -29,8 +29,11 @@ export function tasksOf(text) {
   return lines.filter(Boolean).map((description) => ({ description }));
 }
 
-/** A required effect in words: its kind and what it names. */
-export const effectWords = ({ kind, ...fields }) => [kind, ...Object.entries(fields).map(([name, value]) => `${name}=${typeof value === "object" ? JSON.stringify(value) : value}`)].join(" ");
+/** A required effect in words: `effects` are those of each kind. One that a newer server knows stands as it is. */
+export function effectWords(effects, { kind, ...fields }) {
+  if (Object.hasOwn(effects, kind)) return effects[kind](fields);
+  return [kind, ...Object.entries(fields).map(([name, value]) => `${name}: ${typeof value === "object" ? JSON.stringify(value) : value}`)].join(", ");
+}
 
 /** An address that a link may lead to; undefined for any other. */
 export const safeAddress = (text) => (/^https?:\/\//i.test(text) ? text : undefined);

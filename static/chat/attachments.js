@@ -1,11 +1,10 @@
 // Things that go with the message that is being written: images, and text files.
 
-import { h, icon } from "../core/dom.js";
+import { h } from "../core/dom.js";
 import { IMAGE_TYPES, MAX_IMAGES, readImages } from "../core/images.js";
 import { words } from "../core/words.js";
 import { button, iconButton } from "../ui/button.js";
 
-const CLIP = "M3 5h14v10H3zM3 13l4-4 3.5 3.5L13 10l4 4M13 8v.2";
 /** The types that a file dialog offers beside images. */
 const TEXT_TYPES = ["text/*", "application/json", ".csv", ".tsv", ".json", ".jsonl", ".md", ".log", ".sql", ".yaml", ".toml"];
 
@@ -17,7 +16,7 @@ export class Attachments {
     this.files = [];
     this.strip = h("div", { class: "strip", hidden: true, "data-testid": "images" });
     this.input = h("input", { type: "file", accept: [...IMAGE_TYPES, ...TEXT_TYPES].join(","), multiple: true, hidden: true });
-    this.button = h("button", { type: "button", class: "image", "data-testid": "add-image", onclick: () => this.input.click() }, icon(CLIP, words.chat.files));
+    this.button = iconButton("image", words.chat.files, () => this.input.click(), { class: "image", "data-testid": "add-image" });
   }
 
   get isEmpty() {

@@ -1,16 +1,16 @@
 // The place to write: a field that grows, Send, Stop, and suggestions.
 
-import { h, icon, keyed } from "../core/dom.js";
+import { h, keyed } from "../core/dom.js";
 import { joined } from "./draft.js";
 import { refusal } from "../core/outbox.js";
 import { words } from "../core/words.js";
+import { button } from "../ui/button.js";
+import { iconOf } from "../ui/icons.js";
 import { Attachments } from "./attachments.js";
 
 const said = words.talk;
-const SEND_ICON = "M10 16V4M5 9l5-5 5 5";
 /** How many there are: ids are for the whole page. */
 let made = 0;
-const STOP_ICON = "M6 6h8v8H6z";
 
 /**
  * `<l3-composer>`: `data = { busy, steers, stopping, waits, words, declines, connected, suggestions, conversation, blind }`, `blind` where the model cannot see, `drafts` from `createDrafts`; sends
@@ -39,20 +39,11 @@ export class Composer extends HTMLElement {
     this.sendButton = h(
       "button",
       { type: "submit", class: "send", "data-testid": "send", disabled: true },
-      icon(SEND_ICON, said.send),
+      iconOf("send", said.send),
     );
     const stop = () => this.dispatchEvent(new CustomEvent("stop-turns", { bubbles: true }));
-    this.steerButton = h(
-      "button",
-      { type: "button", class: "steer", "data-testid": "steer", hidden: true, onclick: () => this.submit(true) },
-      said.steer,
-    );
-    this.stopButton = h(
-      "button",
-      { type: "button", class: "stop", "data-testid": "stop", hidden: true, onclick: stop },
-      icon(STOP_ICON),
-      h("span", {}, said.stop),
-    );
+    this.steerButton = button(said.steer, () => this.submit(true), { class: "steer", "data-testid": "steer", hidden: true });
+    this.stopButton = button(h("span", {}, said.stop), stop, { class: "stop", "data-testid": "stop", hidden: true, icon: "stop" });
     this.note = h("p", { class: "images-note", role: "status", hidden: true, "data-testid": "images-note" });
     this.hint = h("p", { id: `composer-hint${nth}`, class: "hint" });
     this.chips = h("div", { class: "chips", role: "group", "aria-label": said.suggestions });
@@ -120,9 +111,7 @@ export class Composer extends HTMLElement {
     const word = stopping ? said.stopping : said.stop;
     if (this.stopButton.lastElementChild.textContent !== word) this.stopButton.lastElementChild.textContent = word;
     const rows = suggestions.map((text) => ({ key: text, text }));
-    keyed(this.chips, rows, ({ text }) =>
-      h("button", { type: "button", class: "chip", onclick: () => this.send(text, false) }, text),
-    );
+    keyed(this.chips, rows, ({ text }) => button(text, () => this.send(text, false), { class: "chip" }));
     this.chips.hidden = rows.length === 0;
     this.warn();
     this.explain();

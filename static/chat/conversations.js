@@ -25,22 +25,24 @@ export class Conversations extends HTMLElement {
     this.behind = undefined;
     this.rows = h("nav", { class: "conversation-rows", "aria-label": said.list, "data-testid": "conversations" });
     this.empty = h("p", { class: "none", hidden: true });
+    this.again = button(words.say.again, () => (this.found ? this.searched() : this.reload()), { kind: "quiet", hidden: true });
     this.next = button(said.more, async () => (await unlisted()).showMore(this), { kind: "quiet", hidden: true });
     this.search = h("input", { type: "search", class: "input", placeholder: said.search, "aria-label": said.searchLabel, autocomplete: "off", "data-testid": "conversation-search" });
     this.search.addEventListener("input", () => this.searched());
     this.archive = button(said.archived, async () => (await unlisted()).showArchived(this), { kind: "quiet", "aria-pressed": "false" });
     const fresh = button(said.new, () => this.say("new-chat"), { icon: "plus", "data-testid": "new-chat" });
-    const leave = () => (this.fold(true), this.opener.focus());
+    const leave = () => this.leave();
     const shut = iconButton("close", said.hide, leave, { class: "icon-button list-close" });
     const back = iconButton("back", words.say.back, leave, { class: "icon-button list-back", "data-testid": "list-back" });
-    this.panel = h("div", { class: "conversation-panel", id: "conversation-list" });
-    this.panel.append(h("div", { class: "conversation-head" }, back, fresh, shut), this.search, this.rows, this.empty, this.next, this.archive);
+    // A press beside its parts leaves the focus in it, so that Escape closes it.
+    this.panel = h("div", { class: "conversation-panel", id: "conversation-list", tabindex: "-1" });
+    this.panel.append(h("div", { class: "conversation-head" }, back, fresh, shut), this.search, this.rows, this.empty, this.again, this.next, this.archive);
     this.opener = iconButton("list", said.list, () => this.fold(!this.isFolded()), {
       "data-testid": "list-open",
       "aria-controls": "conversation-list",
     });
     this.veil = h("div", { class: "conversation-veil" });
-    this.veil.addEventListener("click", () => this.fold(true));
+    this.veil.addEventListener("click", leave);
     this.replaceChildren(this.veil, this.panel);
     this.wide = matchMedia("(min-width: 64.01rem)");
     this.wide.addEventListener("change", () => this.adopt());
@@ -60,7 +62,7 @@ export class Conversations extends HTMLElement {
   }
 
   reload() {
-    this.context.session.lists.load("conversations");
+    return this.context.session.lists.load("conversations");
   }
 
   set data(workspace) {
@@ -109,6 +111,8 @@ export class Conversations extends HTMLElement {
     if (at !== -1 && !this.rows.contains(document.activeElement)) ([...this.rows.children].slice(at).find((node) => node.querySelector("a")) ?? this).querySelector("a, input").focus();
     const nothing = this.found ? said.nothingFound(this.search.value.trim()) : this.away ? said.noneArchived : said.none;
     this.empty.textContent = error ?? nothing;
+    if (!error && this.again.contains(document.activeElement)) this.panel.focus();
+    this.again.hidden = !error;
     this.empty.hidden = !error && (list.length > 0 || !(this.found ?? this.away ?? listed.entries));
     this.behind ??= listed.entries?.next;
     this.next.hidden = Boolean(this.found) || !(this.away ?? { next: this.behind }).next;
@@ -159,10 +163,7 @@ export class Conversations extends HTMLElement {
   pressed(event) {
     if (event.key === "Escape" && (this.search.value !== "" || !this.wide.matches)) {
       event.preventDefault();
-      if (this.search.value === "") {
-        this.fold(true);
-        this.opener.focus();
-      }
+      if (this.search.value === "") this.leave();
       this.unsearch();
       return;
     }
@@ -184,14 +185,20 @@ export class Conversations extends HTMLElement {
   }
 
   fold(folded, isChosen = true) {
+    if (folded && this.panel.contains(document.activeElement)) this.opener.focus();
     this.dataset.folded = String(folded);
     this.opener.setAttribute("aria-expanded", String(!folded));
     if (isChosen && this.wide.matches) set("listFolded", folded);
     this.watch?.destroy();
     // Over the column it goes when a phone goes back.
     this.watch = folded || this.wide.matches || !globalThis.CloseWatcher ? undefined : new CloseWatcher();
-    if (this.watch) this.watch.onclose = () => this.fold(true);
+    if (this.watch) this.watch.onclose = () => this.leave();
     if (isChosen && !folded && !this.wide.matches) this.search.focus();
+  }
+
+  leave() {
+    this.fold(true);
+    this.opener.focus();
   }
 
   /** A conversation was chosen: what lies over the column goes. */

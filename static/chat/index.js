@@ -91,7 +91,6 @@ class Chat {
     this.on(host, "write-this", ({ detail }) => (composer.giveBack(detail), composer.text.focus()));
     this.on(globalThis, "see-approval", () => this.context.isShown("chat") && this.messages.toApproval());
     this.on(globalThis, "write-message", () => composer.text.focus());
-    this.on(globalThis, "hint", ({ detail }) => composer.say(detail));
     this.on(globalThis, "go-turn", ({ detail }) => this.context.isShown("chat") && this.messages.toTurn(detail));
     this.on(globalThis, "find-here", (event) => this.find(event));
     // Files may be dropped anywhere; without this the browser would leave the page for them.
@@ -169,8 +168,9 @@ class Chat {
     if (main !== null && shown !== main && state.historyAfter === null && !this.failed.has(shown)) this.open(shown);
     const begun = isBegun(state);
     const isSaid = begun || state.hello?.last_seq > 0;
-    // `shell/early.js` asks from now on for the code of rows, read here while the line opens.
-    if (isSaid && main && this.begun !== main) set("begun", (this.begun = main));
+    // `shell/early.js` asks from now on for the code of rows, read here while the line opens. A
+    // talk with a character belongs elsewhere.
+    if (isSaid && main && this.begun !== main && !characterOf(workspace, main)) set("begun", (this.begun = main));
     if (isSaid || this.begun) this.prepare();
     this.list(shown);
     if (state.from) this.loadOrigins();

@@ -109,7 +109,7 @@ function checked(fragment) {
 function purify(html, open) {
   const fragment = checked(purifier.sanitize(html, RULES));
   for (const image of fragment.querySelectorAll("img:not([src])")) image.replaceWith(linkFor(image));
-  for (const table of fragment.querySelectorAll("table")) wrap(table, "table-scroll", { tabindex: 0, role: "region", "aria-label": words.chat.table });
+  for (const table of fragment.querySelectorAll("table")) wrap(table, "table-scroll", { tabindex: 0, role: "group", "aria-label": words.chat.table });
   for (const code of fragment.querySelectorAll("pre > code")) {
     const language = code.className.replace("language-", "");
     code.parentElement.replaceWith(codeBlock(code.textContent.replace(/\n$/, ""), language, { coloured: !open }));

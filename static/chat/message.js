@@ -2,7 +2,7 @@
 
 import { h, sameFields } from "../core/dom.js";
 import { words } from "../core/words.js";
-import { iconButton } from "../ui/button.js";
+import { button, iconButton } from "../ui/button.js";
 import { messageNodes } from "./file-block.js";
 import { thumbnails } from "./thumbnails.js";
 
@@ -51,12 +51,7 @@ export class UserMessage extends HTMLElement {
       const say = (type) => () => this.dispatchEvent(new CustomEvent(type, { bubbles: true, detail: this.row.id }));
       return [
         h("p", { class: "refused", "data-testid": "error", role: "alert" }, row.error),
-        h(
-          "p",
-          { class: "status" },
-          h("button", { type: "button", class: "quiet", onclick: say("edit-message") }, words.talk.edit),
-          h("button", { type: "button", class: "quiet", onclick: say("dismiss-message") }, words.talk.dismiss),
-        ),
+        h("p", { class: "status" }, button(words.talk.edit, say("edit-message"), { kind: "quiet" }), button(words.talk.dismiss, say("dismiss-message"), { kind: "quiet" })),
       ];
     }
     const status = words.talk.status[row.status];

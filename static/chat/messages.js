@@ -1,7 +1,8 @@
 // The conversation: one element a row, kept in step with the state, and the scrolling around it.
 
-import { h, icon, keyed, sameFields } from "../core/dom.js";
+import { h, keyed, sameFields } from "../core/dom.js";
 import { words } from "../core/words.js";
+import { button } from "../ui/button.js";
 import { askEarlier, codeOnItsWay, elementOf, expectRows, rowInSight } from "./row-elements.js";
 import { RowWindow } from "./row-window.js";
 
@@ -9,14 +10,12 @@ import { RowWindow } from "./row-window.js";
 const NEAR_END_PX = 60;
 const TOP_MARGIN_PX = 12;
 const ANCHORS = CSS.supports("overflow-anchor", "auto");
-const DOWN_ICON = "M10 4v12M5 11l5 5 5-5";
-
 const NONE = [];
 
 /** `<l3-messages>`: `data = { rows, hasEarlier, greeting, waits, again }`, `waits` the keys of approvals that wait, `again()` if rows may be on their way; sends `load-earlier` (detail: what is called when they are there). */
 export class Messages extends HTMLElement {
   connectedCallback() {
-    this.earlier = h("button", { type: "button", class: "quiet earlier", hidden: true, onclick: () => this.askEarlier() }, words.talk.earlier);
+    this.earlier = button(words.talk.earlier, () => this.askEarlier(), { class: "quiet earlier", hidden: true });
     // A log is live by itself; here a status line of its own announces finished messages, so that
     // deltas are not read out.
     this.list = h("div", {
@@ -29,7 +28,7 @@ export class Messages extends HTMLElement {
     this.greeting = h("div", { class: "greeting", hidden: true });
     this.page = h("div", { class: "scroll-page" }, this.earlier, (this.lines = h("div")), this.greeting, this.list);
     this.scroller = h("div", { class: "scroller", tabindex: "-1" }, this.page);
-    this.newer = h("button", { type: "button", class: "newer", hidden: true, onclick: () => this.toEnd() }, icon(DOWN_ICON), h("span", {}, words.talk.newer));
+    this.newer = button(h("span", {}, words.talk.newer), () => this.toEnd(), { class: "newer", hidden: true, icon: "end" });
     this.append(this.scroller, this.newer);
     this.sticks = true;
     this.view = new RowWindow();
@@ -40,13 +39,13 @@ export class Messages extends HTMLElement {
     this.list.addEventListener("click", (event) => this.opened(event), true);
     this.list.addEventListener("toggle", () => (this.opening = undefined), true);
     // If heights change (a card opened, a picture, the window), a reader at the end stays there.
-    const heights = new ResizeObserver(() => (this.sticks && this.toEnd(), this.grow()));
+    const heights = new ResizeObserver(() => (this.meet(), this.sticks && this.toEnd(), this.grow()));
     for (const each of [this.page, this.scroller]) heights.observe(each);
   }
 
   set data({ rows, hasEarlier, greeting, waits = NONE, again }) {
     const { rows: before } = this.view;
-    if (before.length === 0) this.sticks = true;
+    if (before.length === 0) Object.assign(this, { sticks: true, first: waits });
     this.waits = waits;
     this.earlier.hidden = !hasEarlier;
     this.showGreeting(rows.length === 0 ? greeting : undefined);
@@ -55,8 +54,7 @@ export class Messages extends HTMLElement {
     if (!this.sticks && !sameFields(before.at(-1), rows.at(-1))) this.scrolled();
     const isOther = this.view.change(rows, this.sticks);
     this.show();
-    const fresh = this.freshApproval();
-    if (this.sticks && fresh && this.isAbove(fresh, before.length > 0 ? fresh : this.page)) this.toKey(fresh.shownRow.key);
+    this.meet();
     if (!this.sticks && before.at(-1)?.key !== rows.at(-1)?.key) this.newer.hidden = false;
     if (isOther) this.grow();
   }
@@ -135,18 +133,17 @@ export class Messages extends HTMLElement {
     return this.nodeOf(index);
   }
 
-  /** The element of an approval that waits and was not there before; one may be known before its row is there. */
-  freshApproval() {
-    const there = this.waits.filter((key) => this.list.keyedNodes.has(key));
+  /** Takes a reader at the end to the beginning of a question that is there now: if it is too tall for the end, or stands above the end that they came to. */
+  meet() {
+    // It may be known before its row is there, and its row before its code.
+    const there = this.waits.filter((key) => this.list.keyedNodes?.get(key)?.firstChild);
     const fresh = there.find((key) => !this.knownApprovals?.includes(key));
     this.knownApprovals = there;
-    return this.list.keyedNodes.get(fresh);
-  }
-
-  /** True if a question is read from its beginning: it is too tall for the end, or stands above the `end` that a person comes to. */
-  isAbove(fresh, end) {
     const { clientHeight } = this.scroller;
-    return clientHeight > 0 && end.getBoundingClientRect().bottom - fresh.getBoundingClientRect().top > clientHeight - TOP_MARGIN_PX;
+    if (!this.sticks || fresh === undefined || clientHeight === 0) return;
+    const row = this.list.keyedNodes.get(fresh);
+    const end = this.first.includes(fresh) ? this.page : row;
+    if (end.getBoundingClientRect().bottom - row.getBoundingClientRect().top > clientHeight - TOP_MARGIN_PX) this.newer.hidden = !this.toKey(fresh);
   }
 
   /** Goes to the first approval that waits. */
@@ -179,7 +176,8 @@ export class Messages extends HTMLElement {
 
   /** Comes into sight again: what is hidden loses its place. */
   seen() {
-    if (this.sticks) this.toEnd();
+    // Without rows there is no end, and to go there would lay out the page.
+    if (this.sticks) this.view.rows.length > 0 && this.toEnd();
     else if (this.lastTop !== undefined) this.scroller.scrollTop = this.lastTop;
     this.grow();
   }

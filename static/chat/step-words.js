@@ -37,8 +37,8 @@ export function doing(step) {
 export function saidOf({ name, came, outcome, lost }) {
   if (lost) return words.steps.lost;
   if (!outcome) return "";
-  if (outcome.refusal === "denied") return words.steps.denied;
-  if (outcome.refusal === "expired") return words.steps.expired;
+  // The line of the approval says who refused it.
+  if (came === "denied") return words.steps.denied;
   // Its name stands beside it.
   if (came === "ok" && outcome.version !== undefined && !Object.hasOwn(KINDS, name)) return words.steps.version(outcome.version);
   if (came === "unknown" && !outcome.said) return `${words.steps.unknownTitle}.`;

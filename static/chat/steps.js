@@ -4,6 +4,7 @@
 import { h, keyed } from "../core/dom.js";
 import { operationLine } from "../core/format.js";
 import { words } from "../core/words.js";
+import { button } from "../ui/button.js";
 import { exactNodes } from "../ui/exact.js";
 import { iconOf } from "../ui/icons.js";
 import { saidNodes } from "../ui/said.js";
@@ -71,7 +72,7 @@ class Unknown extends HTMLElement {
     this.replaceChildren(
       h("p", { class: "unknown-title" }, iconOf("warning"), words.steps.unknownTitle),
       ...(asked.length > 0 ? [h("p", {}, saidNodes(words.steps.unknownWhat(name))), h("ul", {}, asked)] : [h("p", { dir: "auto" }, `${kindWord({ name })}: `, saidNodes(said))]),
-      h("p", {}, words.steps.unknownDo, " ", h("button", { type: "button", class: "quiet", onclick: write }, words.steps.unknownAsk)),
+      h("p", {}, words.steps.unknownDo, " ", button(words.steps.unknownAsk, write, { kind: "quiet" })),
     );
   }
 }

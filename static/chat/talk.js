@@ -42,7 +42,6 @@ export async function createTalk(host, { context, signal, name, placeholder, row
   on(node, "write-this", ({ detail }) => giveBack(detail));
   on(globalThis, "see-approval", () => messages.toApproval());
   on(globalThis, "write-message", () => composer.text.focus());
-  on(globalThis, "hint", ({ detail }) => composer.say(detail));
   on(globalThis, "go-turn", ({ detail }) => messages.toTurn(detail));
 
   function show(workspace) {

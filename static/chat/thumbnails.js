@@ -1,11 +1,10 @@
 // Small pictures of the images of a message: before it is sent, with a button to take each away,
 // and in the conversation.
 
-import { h, icon } from "../core/dom.js";
+import { h } from "../core/dom.js";
 import { addressOf, wordsOf } from "../core/images.js";
 import { words } from "../core/words.js";
-
-const CROSS = "M6 6l8 8M14 6l-8 8";
+import { iconButton } from "../ui/button.js";
 
 /** Shows a picture large; with a key for a new tab or window the browser opens it. */
 async function large(event) {
@@ -28,13 +27,8 @@ export function thumbnails(images, remove) {
       draggable: "false",
     });
     if (remove) {
-      const label = words.talk.removeImage(index + 1);
-      return h(
-        "li",
-        { "data-testid": "thumbnail" },
-        picture,
-        h("button", { type: "button", onclick: () => remove(index) }, icon(CROSS, label)),
-      );
+      const button = iconButton("close", words.talk.removeImage(index + 1), () => remove(index), { class: null });
+      return h("li", { "data-testid": "thumbnail" }, picture, button);
     }
     // A browser does not open a `data:` address; until the message is recorded there is nothing to
     // open.

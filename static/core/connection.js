@@ -51,6 +51,23 @@ export class Connection {
     this.timers = { retry: undefined, silence: undefined };
     /** Frames of the main conversation that came while its first page is under way, which goes before them. */
     this.held = undefined;
+    /** That page as it was asked for before the greeting, and of which conversation: `{ conversation, page }`. */
+    this.asked = undefined;
+  }
+
+  /**
+   * Begins with the newest frames of what was the main conversation at the last load: they are read while the line opens, which then brings what
+   * is newer, as after a break. The greeting may name another conversation; then the state starts over.
+   */
+  async begin(conversation) {
+    const page = this.newest(conversation, HISTORY_FRAMES).catch(() => undefined);
+    this.asked = { conversation, page };
+    const { frames = [], before, from } = (await page) ?? {};
+    if (frames.length === 0 || this.getState().hello) return;
+    this.asked = undefined;
+    this.cursor = frames.at(-1).seq;
+    this.dispatch({ type: "@frames", frames, early: conversation });
+    this.dispatch({ type: "@history", after: (before ?? 1) - 1, from });
   }
 
   /** Opens the socket now. */
@@ -170,9 +187,10 @@ export class Connection {
     this.send({ type: "resume", after: last });
     const held = (this.held = []);
     const ask = () => this.newest(conversation, HISTORY_FRAMES).catch(() => undefined);
-    // The first answer may have been asked for before the greeting, by `shell/early.js`: then it
-    // may end before it.
-    const first = await ask();
+    // The first answer may have been asked for before the greeting: then it may end before it.
+    const early = this.asked?.conversation === conversation ? this.asked.page : undefined;
+    this.asked = undefined;
+    const first = await (early ?? ask());
     const page = first && !(first.frames.at(-1)?.seq >= last) ? await ask() : first;
     // The line broke meanwhile: the next greeting asks anew.
     if (this.held !== held) return;

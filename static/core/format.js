@@ -71,8 +71,30 @@ export function argumentView(args) {
   const parts = argumentParts(args);
   const last = parts.at(-1);
   if (last?.language !== "json" || Array.isArray(args)) return { parts, fields: [] };
-  const rest = Object.entries(JSON.parse(last.text));
-  return { parts: parts.slice(0, -1), fields: rest.map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]) };
+  return { parts: parts.slice(0, -1), fields: Object.entries(JSON.parse(last.text)).flatMap(([name, value]) => fieldsOf(name, value)) };
+}
+
+/** So many rows for one argument, and so deep; beyond them it stands as JSON. */
+const MAX_FIELDS = 40;
+const DEEPEST = 5;
+
+/** The rows of an argument, one for each plain value in it, named by the way there: `place › city`, `steps › 1`. */
+function fieldsOf(name, value) {
+  const rows = plainFields(name, value, MAX_FIELDS, DEEPEST);
+  return rows.length <= MAX_FIELDS ? rows : [[name, JSON.stringify(value)]];
+}
+
+function plainFields(name, value, room, depth) {
+  if (value === null || typeof value !== "object" || depth === 0) return [[name, typeof value === "string" ? value : JSON.stringify(value)]];
+  const inside = Array.isArray(value) ? value.map((each, index) => [index + 1, each]) : Object.entries(value);
+  if (inside.length === 0) return [[name, "–"]];
+  const rows = [];
+  for (const [key, each] of inside) {
+    // One more than there is room for is enough to know that it is too much.
+    if (rows.length > room) break;
+    rows.push(...plainFields(`${name} › ${key}`, each, room - rows.length, depth - 1));
+  }
+  return rows;
 }
 
 /**

@@ -102,6 +102,8 @@ export function createSession({ storage, url, fetch, schedule, ...line }) {
       if (connection.sendDecision(approval, decision, reason)) dispatch({ type: "@deciding", approval, decision });
     },
     retry: () => connection.retryNow(),
+    /** Shows what was said last in this conversation, before the line is up. */
+    begin: (conversation) => connection.begin(conversation),
     /** Somebody watches over a campaign here. */
     present: (campaign) => connection.send({ type: "present", campaign }),
     /** Puts back what was kept over a reload, and opens the line. */

@@ -27,6 +27,8 @@ export function initialState() {
   return {
     connection: { status: "connecting", failures: 0, retryAt: null },
     hello: null,
+    /** The conversation of frames that came before `hello`. */
+    early: undefined,
     /** The lowest `seq` that was asked for, less one; above 0 there is more history to load. */
     historyAfter: null,
     /** The place in another conversation at which this one, a branch, goes on: { conversation, seq }. */
@@ -93,7 +95,7 @@ export function reduce(state, action) {
 const HANDLERS = {
   "@connection": (state, { status, failures, retryAt }) => connectionChanged(state, { status, failures, retryAt }),
   "@history": (state, action) => historyLoaded(state, action),
-  "@frames": (state, { frames }) => inOneGo(() => frames.reduce(reduce, state)),
+  "@frames": (state, { frames, early }) => inOneGo(() => frames.reduce(reduce, early ? { ...state, early } : state)),
   "@outbox": (state, { entries }) => ({ ...state, outbox: entries }),
   "@dismiss": (state, { key }) => ({ ...state, notices: state.notices.filter((notice) => notice.key !== key) }),
   "@stopping": (state) => stopping(state),
@@ -134,7 +136,8 @@ function connectionChanged(state, connection) {
 }
 
 function greeted(state, hello) {
-  const other = state.hello && (state.hello.conversation !== hello.conversation || hello.last_seq < state.lastSeq);
+  const known = state.hello?.conversation ?? state.early;
+  const other = known && (known !== hello.conversation || hello.last_seq < state.lastSeq);
   // Approvals elsewhere are told anew on each connection, and nothing if none wait.
   if (!other) return { ...state, hello, since: hello.last_seq, elsewhere: NOTHING_ELSEWHERE };
   // The server has another past than the one shown here, for example a fresh database.

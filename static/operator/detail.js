@@ -88,7 +88,7 @@ function mediaNode(address, name) {
 
 function recordingNode(task, { call, name, state, arguments: given, result, logs, operations, pictures }, api) {
   const shown = pictures.map((when) => h("figure", {}, mediaNode(api.recordedPicture(task, call, when), `${call}-${when}`), h("figcaption", { class: "operator-note" }, said.moments[when] ?? when)));
-  const text = (label, value) => (value ? [h("p", { class: "operator-note" }, label), h("pre", { class: "plain", tabindex: "0", role: "region", "aria-label": `${label}: ${name}`, dir: "auto" }, exactNodes(value))] : []);
+  const text = (label, value) => (value ? [h("p", { class: "operator-note" }, label), h("pre", { class: "plain", tabindex: "0", role: "group", "aria-label": `${label}: ${name}`, dir: "auto" }, exactNodes(value))] : []);
   const json = (value) => (Array.isArray(value) && value.length > 0 ? JSON.stringify(value, null, 1) : "");
   return h(
     "details",

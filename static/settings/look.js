@@ -40,5 +40,7 @@ function notifications() {
     }
     set("notify", on && allowed ? true : undefined);
   };
-  return toggle(said.notify, setting("notify", false), changed, said.notifyHelp);
+  // A browser may allow them no longer.
+  const isOn = setting("notify", false) && globalThis.Notification?.permission === "granted";
+  return toggle(said.notify, isOn, changed, said.notifyHelp);
 }

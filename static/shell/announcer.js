@@ -27,6 +27,7 @@ export function announcer(node) {
         news.push(said.capability(item.name, item.version, item.enabled));
       if (item.kind === "approval" && item.shown && !item.decision) news.push(asked(item.shown.what.join(" ")));
       if (item.kind === "error") news.push(said.error(oneLine(item.content, LONGEST)));
+      if (item.kind === "end") news.push(oneLine(item.content || words.talk[item.state === "aborted" ? "aborted" : "ended"], LONGEST));
       if (item.kind === "held") news.push(oneLine(item.content, LONGEST));
       if (item.kind === "due") news.push(said.due);
     }

@@ -5,10 +5,10 @@ import { h, keyed } from "../core/dom.js";
 import { set, setting } from "../core/settings.js";
 import { words } from "../core/words.js";
 
-/** The words of a banner: the first sentence stands out, the second is left out on a phone, and names of variables are code. */
+/** The words of a banner: the first sentence stands out, the second is left out on a phone, names of variables are code, and the way to the model is a link. */
 function texts(kind) {
   const { first, long, rest } = words.banners[kind];
-  const named = rest.split("`").map((part, index) => (index % 2 === 1 ? h("code", {}, part) : part));
+  const named = rest.split("`").map((part, index) => (index % 2 === 0 ? part : part.includes("›") ? h("a", { href: "#settings/model" }, part) : h("code", {}, part)));
   return [h("strong", {}, first), long ? h("span", { class: "long" }, long) : "", named].flat();
 }
 
@@ -28,6 +28,7 @@ export class Banners extends HTMLElement {
     if (hello?.model.kind === "tour") kinds.push("tour");
     else if (model.fails) kinds.push("model");
     // A trouble that is over is news when it comes again.
+    if (connection.status === "connected") this.keep("offline", false);
     if (hello && !hello.safe_mode) this.keep("safe", false);
     if (model.seq > 0 && !model.fails) this.keep("model", false);
     const rows = kinds.map((kind) => ({ key: kind, kind }));
@@ -46,11 +47,10 @@ export class Banners extends HTMLElement {
   }
 }
 
-/** One banner. Those that last fold to one line after the first reading. */
+/** One banner. It folds to one line after the first reading. */
 function banner(kind, isRead) {
   const node = h("div", { class: "banner", "data-testid": "banner", "data-banner": kind, role: kind === "tour" ? "note" : "alert" });
   node.append(h("p", {}, texts(kind)));
-  if (kind === "offline") return node;
   const fold = h("button", { type: "button", class: "quiet" });
   const show = (folded) => {
     node.dataset.folded = String(folded);

@@ -1,5 +1,5 @@
 // The dock under the place: what is live and not in sight. The focus timer, a turn that runs
-// elsewhere, an approval that waits, the line when it is down.
+// elsewhere, an approval that waits. The line when it is down is a banner.
 
 import { h, keyed } from "../core/dom.js";
 import { later } from "../core/later.js";
@@ -20,7 +20,7 @@ export class Dock extends HTMLElement {
       const entry = h("div", { class: "dock-entry", "data-state": kind, "data-testid": "dock-entry" });
       entry.append(h("span", { class: "dot" }), h("span", { class: "words", dir: "auto" }, text));
       if (kind === "runs") entry.append(button(words.dock.stop, () => say("stop-conversation"), { kind: "quiet" }));
-      if (kind !== "offline") entry.append(button(words.dock.open, () => say(kind === "waits" ? "show-approval" : "go-conversation"), { kind: "quiet" }));
+      entry.append(button(words.dock.open, () => say(kind === "waits" ? "show-approval" : "go-conversation"), { kind: "quiet" }));
       return entry;
     });
   }

@@ -2,28 +2,37 @@
 // begins the modules after the first paint: what is painted first needs none of them, and sixty
 // files at once would hold up its style. No module: it must not wait.
 {
-  // The code that a conversation needs in which something was said. It is asked for beside all
-  // else: found one after the other, by who names whom, these files would come late.
-  // `tests/page/weight.test.mjs` says if a name is missing.
-  const SAID = [
-    ["chat", "answer turns retried markdown blocks formulas followed links view item-rows"],
-    ["vendor", "dompurify-3.4.18.min marked-18.2.1.esm"],
-    ["ui", "code"],
-    ["chat", "message file-block cut-text thumbnails turn-foot steps step-words tool-card"],
-    ["core", "approvals times numbers format visible"],
-    ["ui", "exact said section table chart-data table-text details menu"],
+  // The code of the page, asked for beforehand: found one after the other, by who names whom, these
+  // files would come late. `tests/page/weight.test.mjs` says if a name is missing.
+  const BASE = [
+    ["core", "dom styles words settings"],
+    ["words", "en en-chat"],
   ];
-  // The code of the page itself, and that of Chat with its style: the same holds of them.
+  // The reader of answers needs no more than that, and takes longest to begin.
+  const READER = [
+    ["vendor", "dompurify-3.4.18.min marked-18.2.1.esm"],
+    ["chat", "markdown blocks formulas links"],
+    ["ui", "code"],
+  ];
+  // The code of the page itself, and that of Chat.
   const SHELL = [
-    ["shell", "index live router attention places shortcuts viewport who banners dock header rail"],
-    ["core", "address session settings words workspace state-law lists api connection outbox store state-parts state-said state later dom"],
-    ["words", "en"],
+    ["shell", "index live router attention places shortcuts who banners dock header rail"],
+    ["core", "address session workspace state-law lists api connection outbox store state-parts state-said state later characters images server-clock state-tasks state-todo"],
     ["ui", "button states icons"],
   ];
   const CHAT = [
-    ["words", "en-chat"],
     ["chat", "index composer-data draft greetings row-elements composer conversations messages row-window grouping attachments"],
-    ["core", "styles characters entries text images server-clock state-tasks state-todo"],
+    ["core", "entries text"],
+  ];
+  // The code of rows, and that of steps, which come behind the others.
+  const SAID = [
+    ["chat", "answer turns retried followed view item-rows message file-block cut-text thumbnails turn-foot"],
+    ["core", "approvals times numbers"],
+  ];
+  const STEPS = [
+    ["chat", "steps step-words tool-card"],
+    ["core", "format visible"],
+    ["ui", "exact said section table chart-data table-text details menu"],
   ];
   const { src } = document.currentScript;
   const inChat = /^#?(chat\b.*)?$/.test(location.hash);
@@ -39,22 +48,32 @@
   } catch {
     // Nothing is kept here; the look is the system's.
   }
-  const ask = (path, more) => document.head.append(Object.assign(document.createElement("link"), { rel: "modulepreload", href: new URL(`../${path}`, src), ...more }));
-  const load = (more) => ([folder, names]) => {
-    for (const name of names.split(" ")) ask(`${folder}/${name}.js`, more);
+  const ask = (path, more) => {
+    const link = Object.assign(document.createElement("link"), { rel: "modulepreload", href: new URL(`../${path}`, src), ...more });
+    document.head.append(link);
+    return link;
   };
+  const load = (list) => list.flatMap(([folder, names]) => names.split(" ").map((name) => ask(`${folder}/${name}.js`))).at(-1);
   let isBegun = false;
   const begin = () => {
     if (isBegun) return;
     isBegun = true;
+    // The newest words, by the request with which the page begins: they come beside the code.
+    if (inChat && Number.isInteger(said) && !/\d/.test(location.hash)) ask("", { rel: "preload", as: "fetch", crossOrigin: "anonymous", href: `/api/conversations/${said}/frames?limit=400` });
     import("./index.js");
-    SHELL.forEach(load());
+    load(BASE);
+    if (!inChat || !said) return page();
+    // Files that are asked for all at once come all at the end: so the first ones are at work while
+    // the others come.
+    import("../chat/markdown.js");
+    load(READER).onload = page;
+  };
+  const page = () => {
+    load(SHELL);
     if (!inChat) return;
-    // The newest words, by the request with which Chat begins: they come beside the code.
-    if (Number.isInteger(said) && !/\d/.test(location.hash)) ask("", { rel: "preload", as: "fetch", crossOrigin: "anonymous", href: `/api/conversations/${said}/frames?limit=400` });
-    CHAT.forEach(load());
-    for (const name of ["messages", "composer", "chat"]) ask(`chat/${name}.css`, { rel: "preload", as: "style" });
-    if (said) SAID.forEach(load({ fetchPriority: "low" }));
+    load(CHAT);
+    const last = ["messages", "composer", "chat"].map((name) => ask(`chat/${name}.css`, { rel: "preload", as: "style" })).at(-1);
+    if (said) last.onload = () => (load(SAID).onload = () => load(STEPS));
   };
   addEventListener("DOMContentLoaded", () => {
     // A page out of sight has no frames.

@@ -2,6 +2,7 @@
 
 import { h, sameFields } from "../core/dom.js";
 import { words } from "../core/words.js";
+import { button } from "../ui/button.js";
 
 /** `<l3-header>`: `data = { hello, connection, waits }`, `title_` what is shown, `leading` a button; sends `retry` and `show-approval`. */
 export class Header extends HTMLElement {
@@ -15,13 +16,9 @@ export class Header extends HTMLElement {
       h("span", { class: "dot" }),
       this.words,
     );
-    this.waits = h(
-      "button",
-      { type: "button", class: "waits", "data-testid": "waits", hidden: true, onclick: () => this.say("show-approval") },
-      h("span", { class: "waits-long" }, words.line.waits),
-      h("span", { class: "waits-short", "aria-hidden": "true" }, words.line.waitsShort),
-    );
-    this.retry = h("button", { type: "button", class: "quiet", hidden: true, onclick: () => this.say("retry") }, words.line.retry);
+    const waits = [h("span", { class: "waits-long" }, words.line.waits), h("span", { class: "waits-short", "aria-hidden": "true" }, words.line.waitsShort)];
+    this.waits = button(waits, () => this.say("show-approval"), { class: "waits", "data-testid": "waits", hidden: true });
+    this.retry = button(words.line.retry, () => this.say("retry"), { kind: "quiet", hidden: true });
     this.heading = h("h1", { dir: "auto" });
     this.lead = h("span", { class: "lead" });
     const parts = [this.lead, this.heading, this.model, h("span", { class: "space" }), this.waits, this.retry, this.connection];
@@ -30,7 +27,8 @@ export class Header extends HTMLElement {
 
   /** The place's own part at the beginning of the line, as a rule the button of its list. */
   set leading(node) {
-    this.lead.replaceChildren(...(node ? [node] : []));
+    // A button that is put in anew loses the focus.
+    if (this.lead.firstChild !== node) this.lead.replaceChildren(...(node ? [node] : []));
   }
 
   /** The title of what is shown: the name of the place, or the title of the conversation. */

@@ -4,6 +4,7 @@
 import { parseAddress } from "../core/address.js";
 import { characterOf } from "../core/characters.js";
 import { createSession } from "../core/session.js";
+import { setting } from "../core/settings.js";
 import { LANGUAGES, language, words } from "../core/words.js";
 import { mainState, together, waitingEverywhere } from "../core/workspace.js";
 import { createAttention } from "./attention.js";
@@ -11,7 +12,6 @@ import { dockRows } from "./live.js";
 import { PLACES, placesFor, talk, voice } from "./places.js";
 import { createRouter } from "./router.js";
 import { listenForKeys } from "./shortcuts.js";
-import { fitKeyboard } from "./viewport.js";
 import { createWho } from "./who.js";
 import "./banners.js";
 import "./dock.js";
@@ -158,7 +158,7 @@ const actions = {
   list: () => dispatchEvent(new CustomEvent("fold-list")),
   stop: () => session.stop(),
 };
-listenForKeys({ actions, session, announce, inChat: inTalk });
+listenForKeys({ actions, session, inChat: inTalk });
 
 addEventListener("go", ({ detail }) => router.go(detail));
 addEventListener("go-conversation", ({ detail }) => toChat(detail));
@@ -177,7 +177,11 @@ part(".skip").addEventListener("click", (event) => {
   else part(".place:not([hidden])")?.focus();
 });
 
-fitKeyboard();
+// A screen that is not touched has no keyboard on it.
+if (navigator.maxTouchPoints > 0) import("./viewport.js").then(({ fitKeyboard }) => fitKeyboard());
+// `shell/early.js` has asked for this already.
+const begun = setting("begun");
+if (/^#?(chat)?$/.test(location.hash) && Number.isInteger(begun) && !who.isMember()) session.begin(begun);
 // The place first: what comes in by the line finds where it is shown. A place that asks for what is
 // the owner's waits until it is known who is there.
 if (who.isKnown() || /^(#chat\b|#?$)/.test(location.hash)) router.arrive().finally(() => session.start());

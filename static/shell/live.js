@@ -12,7 +12,6 @@ export function dockRows(workspace, inChat) {
   const rows = [];
   const { timer, timed } = mainState(workspace).lists.timer?.entries ?? {};
   if (timer && timer.state !== "idle") rows.push({ key: "timer", kind: "timer", timer, title: timed });
-  if (mainState(workspace).connection.status === "offline") rows.push({ key: "offline", kind: "offline", text: words.dock.offline });
   for (const { conversation, approvals } of alive(workspace)) {
     if (conversation === seen) continue;
     const title = titleOf(workspace, conversation);

@@ -24,7 +24,16 @@ export function createRouter({ places, host, context, arrived, instead = () => u
     else location.hash = address;
   };
 
-  async function arrive() {
+  /** Goes to the place of the address. The focus, if it is in the place that is left, goes along. */
+  function arrive() {
+    const left = current?.node;
+    const had = left?.contains(document.activeElement);
+    const shown = come();
+    if (had && current?.node !== left) current?.node.focus();
+    return shown;
+  }
+
+  async function come() {
     const { place: id, parts } = parseAddress(location.hash);
     const elsewhere = instead(id, parts);
     if (elsewhere) {

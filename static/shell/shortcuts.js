@@ -5,8 +5,8 @@ import { words } from "../core/words.js";
 import { shownState } from "../core/workspace.js";
 import { isBusy } from "../core/state.js";
 
-/** How soon a second Escape has to follow the first. */
-const AGAIN_MS = 2000;
+/** How soon a second Escape has to follow the first: while the line that asks for it stands. */
+const AGAIN_MS = 8000;
 
 /** The meaning of a key press: the name of an action, or `undefined`. `writes` is true in a field. */
 export function meaning(event, writes) {
@@ -24,7 +24,7 @@ export function meaning(event, writes) {
 }
 
 /** Listens for the keys. */
-export function listenForKeys({ actions, session, announce, inChat, now = () => performance.now() }) {
+export function listenForKeys({ actions, session, inChat, now = () => performance.now() }) {
   let pressed = -Infinity;
   const stop = (event) => {
     if (!inChat() || !isBusy(shownState(session.store.getState()))) return;
@@ -32,8 +32,7 @@ export function listenForKeys({ actions, session, announce, inChat, now = () => 
     // A person who writes may have meant the field and not the turn.
     if (written !== "" && now() - pressed > AGAIN_MS) {
       pressed = now();
-      announce(words.stopAgain);
-      dispatchEvent(new CustomEvent("hint", { detail: words.stopAgain }));
+      import("../ui/toast.js").then(({ toast }) => toast(words.stopAgain));
       return;
     }
     pressed = -Infinity;

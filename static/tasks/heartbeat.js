@@ -2,6 +2,7 @@
 
 import { h } from "../core/dom.js";
 import { localTime, shortTime } from "../core/times.js";
+import { button } from "../ui/button.js";
 import { saidNodes } from "../ui/said.js";
 import { errorState, waitingFor } from "../ui/states.js";
 import { dueOf, placeOfDone } from "./due.js";
@@ -38,13 +39,13 @@ export function heartbeatSection(api, signal) {
     const items = h("ol", { class: "beats", "data-testid": `heartbeat-${kind}` });
     const show = (all) => items.replaceChildren(...(all ? entries : entries.slice(0, FIRST)).map(row));
     show(opened.has(kind));
-    const more = h("button", { type: "button", class: "quiet", hidden: entries.length <= FIRST || opened.has(kind) }, said.all(entries.length));
-    more.addEventListener("click", () => {
+    const open = (more) => {
       opened.add(kind);
       more.hidden = true;
       show(true);
       items.children[FIRST]?.querySelector("a")?.focus();
-    });
+    };
+    const more = button(said.all(entries.length), open, { kind: "quiet", hidden: entries.length <= FIRST || opened.has(kind) });
     return h("div", { class: "beat-list" }, h("h3", {}, title), entries.length > 0 ? items : h("p", { class: "none" }, none), more);
   }
   return { node, load };

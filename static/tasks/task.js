@@ -3,7 +3,7 @@
 
 import { h } from "../core/dom.js";
 import { localTime, shortTime, timeOfDay } from "../core/times.js";
-import { iconButton } from "../ui/button.js";
+import { button, iconButton } from "../ui/button.js";
 import { tasks as said } from "./words.js";
 
 const SHOWN_STATUS = { in_progress: said.inProgress, cancelled: said.cancelled };
@@ -24,8 +24,7 @@ export class TaskEntry extends HTMLElement {
     const isNew = typeof id === "string";
     const box = h("input", { type: "checkbox", checked: isOver, disabled: isNew, "data-part": "box", "aria-label": said.tickOf(title) });
     box.addEventListener("change", () => this.say("task-tick", box));
-    const name = h("button", { type: "button", class: "task-title", dir: "auto", disabled: isNew, "data-part": "title" }, title);
-    name.addEventListener("click", () => this.say("task-open", name));
+    const name = button(title, () => this.say("task-open", name), { class: "task-title", dir: "auto", disabled: isNew, "data-part": "title" });
     const more = iconButton("more", said.actions(title), () => this.say("task-menu", more), { "data-part": "menu", "aria-haspopup": "menu", disabled: isNew });
     this.due = dueAt ? h("time", { datetime: dueAt, title: localTime(dueAt) }, brief ? timeOfDay(dueAt) : shortTime(dueAt)) : "";
     const word = SHOWN_STATUS[status] ? h("span", { class: "task-status" }, SHOWN_STATUS[status]) : "";

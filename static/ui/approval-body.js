@@ -59,7 +59,7 @@ function capabilityParts({ source, language, replaces, diff, differences = [] })
 function grantPart({ grants }, inWords, sentences) {
   const nodes = grantNodes(grants, inWords);
   const isSaid = inWords.length > 0 && sentences.at(-1)?.trimEnd().endsWith(":");
-  return isSaid ? h("section", { class: "approval-part", "aria-label": said.grants }, nodes) : part(said.grants, nodes);
+  return isSaid ? h("section", { class: "approval-part", role: "group", "aria-label": said.grants }, nodes) : part(said.grants, nodes);
 }
 
 function grantNodes(grants, sentences) {

@@ -3,7 +3,7 @@
 // moment, and nothing ever moves the focus to it.
 
 import { addressOf } from "../core/address.js";
-import { h, icon } from "../core/dom.js";
+import { h } from "../core/dom.js";
 import { decisionLine } from "../core/format.js";
 import { serverNow } from "../core/server-clock.js";
 import { decidingWords } from "../core/text.js";
@@ -13,9 +13,9 @@ import { approvalBody, approvalParts, approvalSaid } from "./approval-body.js";
 import { approval as said } from "./approval-words.js";
 import { Arming, told } from "./arming.js";
 import { exactNodes } from "./exact.js";
+import { SHIELD } from "./icons-more.js";
+import { iconOf } from "./icons.js";
 
-const SHIELD = "M10 2.8l6 2.2v4.6c0 3.6-2.4 6.1-6 7.6-3.6-1.5-6-4-6-7.6V5zM10 7v3.4M10 12.8v.2";
-const ARROW = "M7.5 5l5 5-5 5";
 let count = 0;
 
 /**
@@ -47,7 +47,7 @@ export class Approval extends HTMLElement {
     const { id, shown } = this.row;
     const titleId = `approval-title-${(count += 1)}`;
     this.heading = h("h2", { id: titleId, tabindex: "-1" }, said.title);
-    this.beginning = h("header", {}, icon(SHIELD), this.heading, h("code", { class: "approval-tool" }, exactNodes(shown.tool)), this.where());
+    this.beginning = h("header", {}, iconOf(SHIELD), this.heading, h("code", { class: "approval-tool" }, exactNodes(shown.tool)), this.where());
     const body = h("div", { class: "approval-body" }, approvalSaid(shown));
     const parts = approvalParts(shown);
     // Each part ends in a mark: once that was in sight, the part was, to its end.
@@ -56,7 +56,7 @@ export class Approval extends HTMLElement {
     const rest = h("div", { class: "approval-body" }, parts);
     const form = this.form(id);
     this.replaceChildren(
-      h("section", { class: "approval-card", "aria-labelledby": titleId }, this.beginning, body, form, this.ends[0], rest),
+      h("section", { class: "approval-card", role: "group", "aria-labelledby": titleId }, this.beginning, body, form, this.ends[0], rest),
     );
     this.watch();
   }
@@ -225,10 +225,10 @@ export class Approval extends HTMLElement {
     // The words that were said instead stand in the conversation itself.
     const why = reason && channel !== "instead" ? h("span", { class: "approval-reason", dir: "auto" }, "“", exactNodes(reason), "”") : "";
     if (!shown) {
-      this.replaceChildren(h("p", { class: "approval-line" }, icon(SHIELD), line, why));
+      this.replaceChildren(h("p", { class: "approval-line" }, iconOf(SHIELD), line, why));
       return;
     }
-    const summary = h("summary", { class: "approval-line" }, icon(ARROW), line, tool, why);
+    const summary = h("summary", { class: "approval-line" }, iconOf("next"), line, tool, why);
     const body = h("div", { class: "approval-body" });
     const card = h("details", {}, summary, body);
     card.addEventListener("toggle", () => card.open && !body.firstChild && body.append(...approvalBody(shown)));

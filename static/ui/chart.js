@@ -5,13 +5,12 @@ import { h } from "../core/dom.js";
 import { styles } from "../core/styles.js";
 import { wordsOf } from "../core/words.js";
 import { select } from "./forms.js";
+import { dashOf, hatch, paintMark } from "./chart-marks.js";
 import { chartable, chartOf, MOST_SERIES, timesUnder } from "./chart-data.js";
 import { library } from "./script.js";
 
 const { chart: words } = await wordsOf("chart");
 
-/** Lines are told apart by colour and by dashes, so that colour alone need not do it. */
-const DASHES = [[], [8, 4], [2, 3], [12, 4, 2, 4], [6, 2, 2, 2], [1, 5]];
 const EVERY = "every";
 
 /** `<rows-chart>`: `show(table)` draws a table of `readTable`. */
@@ -44,11 +43,15 @@ export class RowsChart extends HTMLElement {
     this.themes = matchMedia("(prefers-color-scheme: dark)");
     this.redraw = () => this.draw();
     this.themes.addEventListener("change", this.redraw);
+    // The look that is chosen in the settings, while this chart is out of sight.
+    this.look = new MutationObserver(this.redraw);
+    this.look.observe(document.documentElement, { attributeFilter: ["data-theme", "data-text"] });
   }
 
   disconnectedCallback() {
     this.watch.disconnect();
     this.themes.removeEventListener("change", this.redraw);
+    this.look.disconnect();
     this.plot?.destroy();
     this.plot = undefined;
   }
@@ -71,7 +74,9 @@ export class RowsChart extends HTMLElement {
     const chart = chartOf(this.table, this.x, ys, Date.now());
     this.showLegend(chart);
     this.plot?.destroy();
-    const colours = [...this.legend.querySelectorAll("i")].map((mark) => getComputedStyle(mark).color);
+    const marks = [...this.legend.querySelectorAll("canvas")];
+    const colours = marks.map((mark) => getComputedStyle(mark).color);
+    marks.forEach((mark, index) => paintMark(mark, chart.kind, index, colours[index]));
     this.plot = new this.UPlot(this.options(chart, colours), dataOf(chart), this.canvas);
     const named = chart.series.map(({ name }) => name).join(", ");
     const said = words.said(words.kind[chart.kind], named, this.table.columns[this.x].name, chart.x.length);
@@ -82,7 +87,7 @@ export class RowsChart extends HTMLElement {
   }
 
   showLegend({ series }) {
-    const marks = series.map(({ name }, index) => h("li", { dir: "auto" }, h("i", { class: `chart-${index + 1}`, "aria-hidden": "true" }), name));
+    const marks = series.map(({ name }, index) => h("li", { dir: "auto" }, h("canvas", { class: `chart-${index + 1}`, "aria-hidden": "true" }), name));
     this.legend.replaceChildren(...marks);
   }
 
@@ -96,7 +101,7 @@ export class RowsChart extends HTMLElement {
       stroke: colours[index],
       width: 2,
       spanGaps: false,
-      ...(isLine ? { dash: DASHES[index], points: { show: chart.x.length <= 60, size: 5 } } : { fill: colours[index], paths: bars, points: { show: false } }),
+      ...(isLine ? { dash: dashOf(index), points: { show: chart.x.length <= 60, size: 5 } } : { fill: ({ ctx }) => hatch(ctx, index, colours[index]), paths: bars, points: { show: false } }),
     }));
     const short = (text) => (text.length > 14 ? `${text.slice(0, 13)}…` : text);
     const places = { ...axis, grid: { show: false }, splits: () => placesIn(chart, this.canvas.clientWidth), values: (_, splits) => splits.map((at) => short(chart.labels[at] ?? "")) };

@@ -33,7 +33,7 @@ export function exactBlock(text, language, label, isCode = language !== "" && la
 }
 
 function describe(pre, label) {
-  pre.setAttribute("role", "region");
+  pre.setAttribute("role", "group");
   pre.setAttribute("aria-label", label);
 }
 

@@ -1,4 +1,5 @@
-// The one set of icons: 20 px, one line of 1.6 px, drawn with the current colour.
+// The one set of icons: 20 px, one line of 1.6 px, drawn with the current colour. Those that come
+// later stand in `icons-more.js`.
 
 import { icon } from "../core/dom.js";
 
@@ -29,12 +30,16 @@ const PATHS = {
   retry: "M15.5 7A6.3 6.3 0 1 0 16 11.5M15.8 3.2V7H12",
   branch: "M6 3.5v13M6 12c0-3.5 8-2 8-6.5M14 3.2a1.2 1.2 0 1 0 .01 0M6 14.8",
   edit: "M4 16l.8-3.4L13 4.4l2.6 2.6-8.2 8.2z",
+  image: "M3 5h14v10H3zM3 13l4-4 3.5 3.5L13 10l4 4M13 8v.2",
+  send: "M10 16V4M5 9l5-5 5 5",
+  end: "M10 4v12M5 11l5 5 5-5",
+  stop: "M6 6h8v8H6z",
 };
 
 /** Those that point along the line: they point the other way if the line is written the other way. */
 const ALONG = new Set(["back", "forward", "list"]);
 
-/** The icon `name`, or the path that a place brings; with `label` it has a name of its own, else it is decoration. */
+/** The icon `name`, one of `icons-more.js`, or the mark that a place brings; with `label` it has a name of its own, else it is decoration. */
 export function iconOf(name, label) {
   const node = icon(PATHS[name] ?? (/^M/.test(name) ? name : PATHS.more), label);
   if (ALONG.has(name)) node.classList.add("along");

@@ -41,7 +41,7 @@ export class Question extends HTMLElement {
     const id = `question-${(count += 1)}`;
     this.heading = h("p", { class: "question-text", id, tabindex: "-1", dir: "auto" }, exactNodes(shown.question));
     const answer = state === "pending" ? this.buttons() : [h("p", { class: "question-answer" }, this.answer())];
-    this.replaceChildren(h("section", { class: "question-card", "aria-labelledby": id }, this.heading, this.targets(), ...answer));
+    this.replaceChildren(h("section", { class: "question-card", role: "group", "aria-labelledby": id }, this.heading, this.targets(), ...answer));
     if (state === "pending") this.watch();
     if (hadFocus) this.heading.focus({ preventScroll: true });
   }

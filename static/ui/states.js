@@ -9,9 +9,9 @@ export function emptyState(title, text, ...actions) {
   return h("div", { class: "empty-state", "data-testid": "empty" }, h("h2", {}, title), text ? h("p", {}, text) : "", actions);
 }
 
-/** Something went wrong; `again` tries it once more. */
+/** Something went wrong; names stand between backticks, and `again` tries it once more. */
 export function errorState(text, again) {
-  return h("div", { class: "error-state", role: "alert" }, h("p", {}, text), again ? button(words.say.again, again) : "");
+  return h("div", { class: "error-state", role: "alert" }, h("p", {}, text.split("`").map((part, index) => (index % 2 ? h("code", {}, part) : part))), again ? button(words.say.again, again) : "");
 }
 
 /** When what is on its way is shown as lines (in `ui.css`), when it is said in words, and when a person may call it off. */

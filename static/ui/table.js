@@ -37,7 +37,7 @@ export class RowsTable extends HTMLElement {
     this.body = h("tbody");
     this.more = button("", () => this.showAll(), { kind: "quiet", class: "quiet show-all" });
     const table = h("table", {}, h("thead", {}, h("tr", {}, this.heads)), this.body);
-    const scroll = h("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": words.rows.table }, table);
+    const scroll = h("div", { class: "table-scroll", tabindex: "0", role: "group", "aria-label": words.rows.table }, table);
     this.chartHost = h("div", { class: "rows-chart-host", hidden: true });
     const has = rows.length > 0;
     const tools = has ? [this.chartButton(), this.copyButton()] : [];
@@ -90,9 +90,9 @@ export class RowsTable extends HTMLElement {
   cell(value, column, now, isFirst) {
     const { text, exact, none } = cellText(value, column, now);
     const attributes = { "data-kind": column.kind, class: none ? "none" : undefined };
-    if (none) return h("td", { ...attributes, title: "NULL" }, h("span", { "aria-hidden": "true" }, text), h("span", { class: "visually-hidden" }, words.rows.empty));
     const tag = isFirst ? "th" : "td";
     if (isFirst) attributes.scope = "row";
+    if (none) return h(tag, { ...attributes, title: "NULL" }, h("span", { "aria-hidden": "true" }, text), h("span", { class: "visually-hidden" }, words.rows.empty));
     const isShort = text.length <= (exact === undefined ? LONG_CELL : LONG_FIGURE) && !text.includes("\n");
     if (isShort) return h(tag, { ...attributes, title: exact !== text ? exact : undefined, dir: "auto" }, text);
     const open = h("button", { type: "button", class: "cell-long", title: words.rows.open, dir: "auto" }, text.slice(0, SEEN_CELL));

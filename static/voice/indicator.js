@@ -2,8 +2,8 @@
 
 import { h } from "../core/dom.js";
 import { button } from "../ui/button.js";
+import { HANG_UP, MICROPHONE } from "../ui/icons-more.js";
 import { sentenceOf, talked } from "./clock.js";
-import { HANG_UP, MICROPHONE } from "./panel.js";
 import { said } from "./words.js";
 
 /** On a phone the sign is seen alone, and its name is for screen readers. */

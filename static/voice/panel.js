@@ -6,11 +6,8 @@ import { button } from "../ui/button.js";
 import { sentenceOf, talked } from "./clock.js";
 import { TALKED } from "./language.js";
 import { select } from "../ui/forms.js";
+import { HANG_UP, MICROPHONE } from "../ui/icons-more.js";
 import { said, whereWords } from "./words.js";
-
-/** The ways of the microphone and of a telephone that was hung up. */
-export const MICROPHONE = "M10 3a2.2 2.2 0 0 0-2.2 2.2v4.6a2.2 2.2 0 0 0 4.4 0V5.2A2.2 2.2 0 0 0 10 3zM5 9.5a5 5 0 0 0 10 0M10 14.5V17.5";
-export const HANG_UP = "M3 12.5c0-4 14-4 14 0v1.5l-4-.8v-2c-2-.6-4-.6-6 0v2l-4 .8z";
 
 /** The level of a person who speaks up; a louder one moves nothing more. */
 const LOUD = 6;

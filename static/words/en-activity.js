@@ -78,6 +78,8 @@ export default {
   raise: "Change this limit",
   toEvents: "All events",
   notThere: "This turn cannot be shown.",
+  noTurn: (turn) => `There is no turn ${turn} here`,
+  noTurnHelp: "The link may be old, or of another server. Choose one from the events.",
   back: "One back",
   on: "One forward",
   place: (at, all) => `${at} of ${all}`,

@@ -20,6 +20,7 @@ export default {
     lea: { title: "Hello, I'm Lea 🌙", body: "Tell me what is on your mind, and I keep it in order. I ask before I create or delete anything." },
     law: { title: "Hey, I'm Law ☀️", body: "Tell me what we're doing today! I ask before I create or delete anything." },
   },
+  // The tour understands these, and they are the same in every language.
   suggestions: ["add prepare the dinner party", "what's next", "list", "timer 25 minutes"],
   back: "Lea and Law",
   opening: (reason) => `The conversation could not be opened. ${reason}`,

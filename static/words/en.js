@@ -46,7 +46,6 @@ export default {
     runs: (title) => `Working in “${title}”`,
     waits: (title) => `“${title}” waits for your approval`,
     waitsSomewhere: (count) => (count === 1 ? "An approval waits in another conversation" : `${count} approvals wait in other conversations`),
-    offline: "The server cannot be reached. What you send waits here.",
     open: "Open",
     stop: "Stop",
     conversation: (id) => `Conversation ${id}`,
@@ -92,8 +91,8 @@ export default {
   // The frame of the page, and what all places share.
   skip: "Skip to the message field",
   banners: {
-    tour: { first: "This is the built-in tour, not a language model.", long: " Everything it does is real, but it knows only a few things.", rest: " For a real one set `LLM_PROVIDER` and `LLM_API_KEY` in `.env` and start level3 again; or start Ollama or LM Studio, which is noticed by itself." },
-    model: { first: "No model answers.", long: "", rest: " The last turn ended without an answer; its error says why. The model is set with `LLM_PROVIDER`, `LLM_MODEL` and `LLM_API_KEY` in `.env`; then start level3 again. With none of them set, Ollama and LM Studio are found by themselves." },
+    tour: { first: "This is the built-in tour, not a language model.", long: " Everything it does is real, but it knows only a few things.", rest: " For a real one choose it in `Settings › Model`, or set `LLM_PROVIDER` and `LLM_API_KEY` in `.env` and start level3 again; Ollama and LM Studio are noticed by themselves." },
+    model: { first: "No model answers.", long: "", rest: " The last turn ended without an answer; its error says why. The model is set in `Settings › Model`, or with `LLM_PROVIDER`, `LLM_MODEL` and `LLM_API_KEY` in `.env`; then start level3 again. With none of them set, Ollama and LM Studio are found by themselves." },
     safe: { first: "Safe mode.", long: "", rest: " The server crashed several times in a row, so it started without loading the capabilities. The four built-in tools work. Ask for the capability you wrote last to be corrected, then for a full restart." },
     offline: { first: "The server cannot be reached.", long: "", rest: " The page keeps trying. What you send now waits here and goes out by itself." },
   },

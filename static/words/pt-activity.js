@@ -78,6 +78,8 @@ export default {
   raise: "Mudar este limite",
   toEvents: "Todos os eventos",
   notThere: "Este turno não pode ser mostrado.",
+  noTurn: (turn) => `Não há um turno ${turn} aqui`,
+  noTurnHelp: "O link pode ser antigo, ou de outro servidor. Escolha um entre os eventos.",
   back: "Um para trás",
   on: "Um para a frente",
   place: (at, all) => `${at} de ${all}`,

@@ -3,7 +3,10 @@
 export default {
   who: "Com quem você quer falar?",
   whoHelp: "As duas figuras cuidam das mesmas tarefas. Escolha a que combina com o seu humor.",
+  names: { lea: "Lea", law: "Law" },
+  looks: { lea: "🌙", law: "☀️" },
   natures: { lea: "Calma, atenta, tranquilizadora. Lea gosta de escrever.", law: "Caloroso, enérgico, animador. Law adora falar." },
+  samples: { lea: ["Anotado. ✓", "Bom progresso.", "Sem problema, vamos tentar de outro jeito."], law: ["Feito! Você está arrasando!", "Vamos lá!", "Tranquilo!"] },
   write: { lea: "Conversar com Lea", law: "Escrever a Law" },
   call: "Falar com Law",
   voiceHelp: "Law pede o microfone quando você liga.",
@@ -17,6 +20,8 @@ export default {
     lea: { title: "Olá, eu sou Lea 🌙", body: "Conte o que ocupa você, e eu ponho em ordem. Pergunto antes de criar ou apagar qualquer coisa." },
     law: { title: "Oi, eu sou Law ☀️", body: "Conte o que fazemos hoje! Pergunto antes de criar ou apagar qualquer coisa." },
   },
+  // O tour só entende estas.
+  suggestions: ["add prepare the dinner party", "what's next", "list", "timer 25 minutes"],
   back: "Lea e Law",
   opening: (reason) => `A conversa não pôde ser aberta. ${reason}`,
   left: (count) => (count === 1 ? "Resta 1 mensagem hoje" : `Restam ${count} mensagens hoje`),

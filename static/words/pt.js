@@ -3,6 +3,7 @@
 import { chat } from "./pt-chat.js";
 
 export default {
+  name: "level3",
   places: {
     chat: "Conversa",
     approvals: "Aprovações",
@@ -44,7 +45,6 @@ export default {
     runs: (title) => `Trabalhando em “${title}”`,
     waits: (title) => `“${title}” espera a sua aprovação`,
     waitsSomewhere: (count) => (count === 1 ? "Uma aprovação espera em outra conversa" : `${count} aprovações esperam em outras conversas`),
-    offline: "O servidor não responde. O que você envia espera aqui.",
     open: "Abrir",
     stop: "Parar",
     conversation: (id) => `Conversa ${id}`,
@@ -90,8 +90,8 @@ export default {
   // A moldura da página, e o que todos os lugares têm em comum.
   skip: "Ir ao campo de mensagem",
   banners: {
-    tour: { first: "Esta é a demonstração embutida, não um modelo de linguagem.", long: " Tudo o que ela faz é real, mas ela sabe pouco.", rest: " Para um modelo de verdade, ponha `LLM_PROVIDER` e `LLM_API_KEY` em `.env` e inicie o level3 de novo; ou inicie Ollama ou LM Studio, que são notados sozinhos." },
-    model: { first: "Nenhum modelo responde.", long: "", rest: " A última resposta não veio; o erro dela diz por quê. O modelo é definido com `LLM_PROVIDER`, `LLM_MODEL` e `LLM_API_KEY` em `.env`; depois inicie o level3 de novo. Sem nenhum deles, Ollama e LM Studio são encontrados sozinhos." },
+    tour: { first: "Esta é a demonstração embutida, não um modelo de linguagem.", long: " Tudo o que ela faz é real, mas ela sabe pouco.", rest: " Para um modelo de verdade, escolha um em `Ajustes › Modelo`, ou ponha `LLM_PROVIDER` e `LLM_API_KEY` em `.env` e inicie o level3 de novo; Ollama e LM Studio são notados sozinhos." },
+    model: { first: "Nenhum modelo responde.", long: "", rest: " A última resposta não veio; o erro dela diz por quê. O modelo é definido em `Ajustes › Modelo`, ou com `LLM_PROVIDER`, `LLM_MODEL` e `LLM_API_KEY` em `.env`; depois inicie o level3 de novo. Sem nenhum deles, Ollama e LM Studio são encontrados sozinhos." },
     safe: { first: "Modo seguro.", long: "", rest: " O servidor caiu várias vezes seguidas, então começou sem carregar as capacidades. As quatro ferramentas embutidas funcionam. Peça que a capacidade que você escreveu por último seja corrigida, e depois um reinício completo." },
     offline: { first: "O servidor não responde.", long: "", rest: " A página continua tentando. O que você envia agora espera aqui e sai sozinho." },
   },

@@ -55,3 +55,16 @@ test("questions_failures_capabilities_and_the_line_are_said", async () => {
   assert.deepEqual(await next(line("connected")), ["Connected again"]);
   assert.deepEqual(await record({ type: "error", content: "The model does not answer." }), ["Error: The model does not answer."]);
 });
+
+test("a_turn_that_ends_before_its_answer_is_said_to_have_ended", async () => {
+  const { record } = await page();
+  const ended = async (turn, fields) => {
+    await record({ type: "turn", turn, state: "queued", origin: "message", content: "Go on." });
+    await record({ type: "turn", turn, state: "running" });
+    return record({ type: "turn", turn, ...fields });
+  };
+  assert.deepEqual(await ended(2, { state: "aborted" }), ["Stopped."]);
+  assert.deepEqual(await ended(3, { state: "failed" }), ["The turn ended."]);
+  assert.deepEqual(await ended(4, { state: "completed", reason: "A limit\nended it." }), ["A limit ended it."]);
+  assert.deepEqual(await ended(5, { state: "completed" }), [], "the answer says it");
+});

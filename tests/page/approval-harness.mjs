@@ -2,6 +2,7 @@
 // what came of them.
 
 import "/ui/approval.js";
+import "/chat/steps.js";
 import { FORBIDDEN_ELEMENTS, HOSTILE } from "./hostile.mjs";
 
 const foreign = document.body.dataset.foreign;
@@ -179,6 +180,50 @@ async function unread() {
   return checks;
 }
 
+/** A person's own no, and a question that nobody answered, in the conversation and in the inbox. */
+async function refused() {
+  document.body.replaceChildren();
+  const sheet = Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/approvals/approvals.css" });
+  await new Promise((resolve) => (sheet.addEventListener("load", resolve), document.head.append(sheet)));
+  const place = document.createElement("div");
+  const [danger, muted, warn] = ["danger", "muted", "warn"].map((name) => {
+    const probe = document.createElement("p");
+    probe.className = `is-${name}`;
+    probe.style.color = `var(--${name})`;
+    document.body.append(probe);
+    return getComputedStyle(probe).color;
+  });
+  place.className = "place";
+  place.dataset.place = "approvals";
+  document.body.append(place);
+  const lineOf = (state) => show(row({ state, channel: "page", shown: undefined })).querySelector(".approval-said");
+  const entryOf = (state) => {
+    const entry = document.createElement("span");
+    entry.className = "decision-state";
+    entry.dataset.state = state;
+    place.append(entry);
+    return entry;
+  };
+  const colours = (state) => [lineOf(state), entryOf(state)].map((node) => getComputedStyle(node).color);
+  const checks = {
+    a_persons_own_no_is_muted_and_not_red: danger !== muted && colours("denied").every((colour) => colour === muted),
+    a_question_that_nobody_answered_is_no_failure: warn !== danger && colours("expired").every((colour) => colour === warn),
+  };
+  document.body.replaceChildren();
+  const told = { denied: /You denied|did not allow|refused/g, expired: /Nobody|in time|refused by/g };
+  for (const [state, sentence] of Object.entries(told)) {
+    const steps = document.createElement("l3-steps");
+    document.body.append(steps);
+    const outcome = { ok: false, result: "The user refused this.", refusal: state, said: "It was refused." };
+    const args = { query: "DROP TABLE books" };
+    steps.data = { steps: [{ key: "call:1", kind: "tool", name: "execute_sql", args, state: "failed", came: "denied", called: true, lost: false, call: 1, kept: 0, outcome }], live: false };
+    steps.querySelector("details").open = true;
+    const line = show(row({ state, channel: "page" }));
+    checks[`a_step_that_was_${state}_is_said_to_be_so_once`] = !steps.innerText.match(sentence) && line.innerText.match(sentence) !== null && steps.innerText.includes("Nothing was done.");
+  }
+  return checks;
+}
+
 const inSight = (node) => {
   const { top, bottom } = node.getBoundingClientRect();
   return top >= 0 && bottom <= innerHeight;
@@ -220,6 +265,7 @@ function shown() {
 async function run() {
   const checks = await decide();
   Object.assign(checks, await unread());
+  Object.assign(checks, await refused());
   document.body.replaceChildren();
   Object.assign(checks, shown());
   const hostile = Object.entries(HOSTILE).map(([name, text]) => {

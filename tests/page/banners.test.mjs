@@ -39,3 +39,40 @@ test("a_trouble_that_lasts_is_one_line_after_the_first_reading_and_news_when_it_
   for (const frame of fails(3)) server.record(frame);
   assert.deepEqual(await load(), { safe: "false", model: "false" });
 });
+
+test("a_server_that_is_gone_is_one_line_after_the_first_reading_as_the_others_are", { skip, timeout: 120_000 }, async () => {
+  const state = (name) => browser.waitFor(`return document.querySelector("[data-testid=connection]")?.dataset.state === "${name}"`);
+  const folded = () => browser.js(`return document.querySelector("[data-banner=offline]")?.dataset.folded ?? null`);
+  server = await serveTalk([{ type: "turn", turn: 1, state: "queued", origin: "message", content: "Hello?" }]);
+  await load();
+  const goes = async () => {
+    server.world.down = true;
+    server.drop();
+    await state("offline");
+  };
+  await goes();
+  assert.equal(await folded(), "false", "whole at first");
+  await browser.js(`document.querySelector("[data-banner=offline] button").click()`);
+  assert.equal(await folded(), "true", "it can be folded");
+  // The files still come, and no line: so it is behind a proxy.
+  await browser.go("about:blank");
+  await browser.go(`${server.address}#chat`);
+  await state("offline");
+  assert.equal(await folded(), "true", "one line from the next load on");
+  server.world.down = false;
+  await state("connected");
+  assert.equal(await folded(), null);
+  await goes();
+  assert.equal(await folded(), "false", "news when it comes again");
+});
+
+test("the_banners_of_the_model_lead_to_its_settings", { skip, timeout: 120_000 }, async () => {
+  const way = (kind) => browser.js(`const link = document.querySelector("[data-banner=${kind}] a"); return link && [link.textContent, link.getAttribute("href")]`);
+  server = await serveTalk(fails(1));
+  await load();
+  assert.deepEqual(await way("model"), ["Settings › Model", "#settings/model"]);
+  await server.end();
+  server = await serveTalk(turnFrames(1, "Hello?", "Hello."), { model: { kind: "tour", provider: null, name: null } });
+  await load();
+  assert.deepEqual(await way("tour"), ["Settings › Model", "#settings/model"]);
+});

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { argumentLines, badLines, baseOf, cyclesOf, effectWords, isOver, safeAddress, steps, tasksOf } from "../../static/campaigns/rows.js";
+import { argumentLines, baseOf, cyclesOf, effectWords, safeAddress, tasksOf } from "../../static/campaigns/rows.js";
 import { deeper, lookBack } from "../../static/campaigns/older.js";
 import { proofWords, verdictWords } from "../../static/campaigns/proof.js";
 import { campaignsApi } from "../../static/core/api-campaigns.js";
@@ -45,23 +45,6 @@ test("each_question_of_the_place_has_its_address", async () => {
   ]);
 });
 
-test("a_campaign_is_steered_only_as_its_state_allows", () => {
-  const all = { initializing: "start copy", active: "pause copy", paused: "resume cycle copy", completed: "copy", error: "copy" };
-  for (const [status, deeds] of Object.entries(all)) assert.equal(steps({ status }).join(" "), deeds, status);
-});
-
-test("a_campaign_that_is_completed_or_broken_is_over", () => {
-  assert.deepEqual(["initializing", "active", "paused", "completed", "error"].filter((status) => isOver({ status })), ["completed", "error"]);
-});
-
-test("a_refused_file_is_told_line_by_line", () => {
-  assert.deepEqual(badLines("nothing was imported. line 2: full_name is empty; line 5: profile_url is `ftp; x`; it begins with https:// or http://"), {
-    about: "nothing was imported.",
-    lines: ["line 2: full_name is empty", "line 5: profile_url is `ftp; x`; it begins with https:// or http://"],
-  });
-  assert.deepEqual(badLines("campaign 3 is completed"), { about: "campaign 3 is completed", lines: [] });
-});
-
 test("tasks_are_lines_or_json", () => {
   assert.deepEqual(tasksOf("- Keep a note\n\n  Draft a message "), [{ description: "Keep a note" }, { description: "Draft a message" }]);
   assert.deepEqual(tasksOf('{"tasks": [{"description": "a"}]}'), [{ description: "a" }]);
@@ -79,14 +62,16 @@ test("a_cycle_has_what_was_refused_proposed_done_and_proven", () => {
   assert.deepEqual([running.turn, running.requests, running.ended, running.evidence], [8, 1, undefined, []]);
   assert.deepEqual([ended.turn, ended.requests, ended.proposal, ended.came, ended.refused.length, ended.calls[0].verdict], [7, 2, "persist_artifact", "kept the heuristic note", 1, "ask"]);
   assert.deepEqual(ended.evidence, [{ task: 1, effect: { kind: "artifact_exists", type: "heuristic", key: "note" }, events: [12], calls: [4] }]);
-  assert.equal(effectWords(ended.evidence[0].effect), "artifact_exists type=heuristic key=note");
+  assert.equal(effectWords(english.campaigns.effects, ended.evidence[0].effect), "The heuristic “note” is kept");
+  assert.equal(effectWords(english.campaigns.effects, { kind: "artifact_exists", type: "message", key: "a", min_version: 3 }), "The message “a” is kept in version 3 at least");
+  assert.equal(effectWords(english.campaigns.effects, { kind: "toString", of: [1] }), "toString, of: [1]", "one that a newer server knows");
 });
 
 test("a_proof_names_events_and_calls_and_a_verdict_names_the_approval", () => {
   const effect = { kind: "tool_succeeded", tool: "score_leads" };
-  assert.equal(proofWords({ effect, events: [12, 13], calls: [4] }), "tool_succeeded tool=score_leads (by events 12, 13, by calls 4)");
-  assert.equal(proofWords({ effect, events: [], calls: [4] }), "tool_succeeded tool=score_leads (by calls 4)", "nothing is named that is not there");
-  assert.equal(proofWords({ effect }), "tool_succeeded tool=score_leads");
+  assert.equal(proofWords({ effect, events: [12, 13], calls: [4] }), "score_leads has succeeded (by events 12, 13, by calls 4)");
+  assert.equal(proofWords({ effect, events: [], calls: [4] }), "score_leads has succeeded (by calls 4)", "nothing is named that is not there");
+  assert.equal(proofWords({ effect }), "score_leads has succeeded");
   assert.equal(verdictWords({ verdict: "ask", approval: 7, refusal: null }), "Allowed by a person, approval 7");
   assert.equal(verdictWords({ verdict: "allow", approval: null, refusal: null }), "Allowed without a question");
   assert.equal(verdictWords({ verdict: "deny", approval: null, refusal: "denied" }), "Not allowed: denied");
@@ -223,7 +208,7 @@ test("it_is_paused_resumed_and_copied_and_a_start_says_what_is_missing", { skip 
 
 test("tasks_show_what_is_unproven_and_take_answers_and_deeds", { skip }, () =>
   on("#campaigns/3", async ({ campaigns }) => {
-    await see("[data-task='1']", "artifact_exists type=heuristic key=note min_version=1 (by events 12, by calls 4)");
+    await see("[data-task='1']", "The heuristic “note” is kept (by events 12, by calls 4)");
     await see("[data-task='2']", "the message hello is not kept");
     await see("[data-task='6']", "Not before Friday.");
     assert.equal(await browser.js(`return document.querySelector("[data-place=campaigns] img")`), null, "words of others are text");
@@ -275,7 +260,7 @@ test("leads_artifacts_contexts_cycles_and_logs_are_shown", { skip }, () =>
     assert.deepEqual(await browser.js(`return [...document.querySelectorAll("[data-testid=campaigns-artifacts] .diff-line")].map((node) => node.className.split(" ")[1])`), ["place", "same", "remove", "add", "same"]);
     await see("[data-testid=campaigns-cycles] [data-turn='7']", "Allowed by a person, approval 2");
     await see("[data-turn='7']", "two proposals; make exactly one");
-    await see("[data-turn='7']", "Task 1: artifact_exists type=heuristic key=note (by events 12, by calls 4)");
+    await see("[data-turn='7']", "Task 1: The heuristic “note” is kept (by events 12, by calls 4)");
     await see("[data-turn='8']", "under way");
     await see("[data-context='1']", "3 left, until");
     await see("[data-context='2']", "No longer counts");
@@ -347,6 +332,29 @@ test("somebody_is_there_only_while_a_campaign_is_in_sight", { skip }, () =>
     await browser.js(`delete document.hidden; document.dispatchEvent(new Event("visibilitychange"))`);
     for (let turn = 0; turn < 100 && present.length === before; turn += 1) await browser.js("return 1");
     assert.equal(present.length, before + 1);
+  }));
+
+test("the_sign_that_somebody_is_there_is_repeated_every_15_s", { skip }, () =>
+  on("#approvals", async ({ present }) => {
+    // The place is put in after this, so the beats that it asks for can be rung here.
+    await browser.js(`const real = window.setInterval; window.beats = []; window.setInterval = (beat, every, ...more) => (window.beats.push({ beat, every }), real(beat, every, ...more))`);
+    await browser.js(`location.hash = "#campaigns/3"`);
+    await see("[data-light=presence]", "Somebody is there");
+    const ring = () => browser.js(`for (const { beat, every } of window.beats) if (every === 15_000) beat()`);
+    const heard = async (count) => {
+      for (let turn = 0; turn < 100 && present.length < count; turn += 1) await browser.js("return 1");
+      return present.length;
+    };
+    assert.ok((await heard(1)) >= 1);
+    const before = present.length;
+    for (let beat = 0; beat < 4; beat += 1) await ring();
+    assert.ok((await heard(before + 4)) >= before + 4, "each beat is a sign");
+    await browser.js(`Object.defineProperty(document, "hidden", { value: true, configurable: true })`);
+    const silent = present.length;
+    await ring();
+    await browser.js("return 1");
+    assert.equal(present.length, silent, "a page out of sight has no beat");
+    assert.deepEqual([...new Set(present)], [3]);
   }));
 
 test("an_approval_of_the_campaign_waits_in_its_place", { skip }, () =>

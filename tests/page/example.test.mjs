@@ -50,6 +50,23 @@ test("it_stands_in_the_rail_with_a_badge_in_its_order", { skip }, async () => {
   assert.equal(await browser.js("return location.hash"), "#example");
 });
 
+test("its_entry_has_its_accent_while_it_is_open_and_no_other_has", { skip }, async () => {
+  await browser.size(...DESK);
+  await open("#example");
+  await seen("[data-testid=example]");
+  const entries = () => browser.js(`
+    const probe = document.body.appendChild(document.createElement("p"));
+    const of = (token) => ((probe.style.color = \`var(\${token})\`), getComputedStyle(probe).color);
+    const colours = [...document.querySelectorAll("l3-rail-place a")].map((node) => [node.dataset.testid, getComputedStyle(node).color]);
+    const named = Object.fromEntries(["--warn", "--accent"].map((token) => [of(token), token]));
+    probe.remove();
+    return colours.flatMap(([place, colour]) => (named[colour] ? [[place, named[colour]]] : []));`);
+  assert.deepEqual(await entries(), [["place-example", "--warn"]]);
+  await click("[data-testid=place-tasks]");
+  await browser.waitFor(`return document.querySelector("[data-testid=place-tasks][aria-current]") !== null`);
+  assert.deepEqual(await entries(), [["place-tasks", "--accent"]]);
+});
+
 test("an_address_below_it_a_reload_and_back_lead_there", { skip }, async () => {
   await browser.size(...DESK);
   await open("#example/first");
@@ -90,6 +107,11 @@ test("on_a_phone_it_is_in_the_bar_and_what_has_no_room_is_under_more", { skip },
   await open("#tasks");
   const inBar = await browser.js(`return [...document.querySelectorAll(".rail-place")].filter((node) => node.checkVisibility()).map((node) => node.dataset.testid ?? "more")`);
   assert.deepEqual(inBar, ["place-chat", "place-assistant", "place-tasks", "place-example", "more"]);
+  const badge = await browser.js(`
+    const node = document.querySelector("[data-testid=place-example] .badge");
+    const { left, top, width, height } = node.getBoundingClientRect();
+    return { text: node.firstChild.textContent, onTop: document.elementFromPoint(left + width / 2, top + height / 2).closest(".badge") === node, inBar: node.closest("l3-rail").getBoundingClientRect().top <= top };`);
+  assert.deepEqual(badge, { text: "3", onTop: true, inBar: true });
   await click(".rail-more");
   assert.deepEqual((await seen(".menu")).replaceAll("\u00AD", "").split(/\s+/), ["Relay", "Operator", "Campaigns", "Capabilities", "Activity", "Settings"]);
 });

@@ -32,8 +32,9 @@ function begun(hidden, { settings = {}, hash = "" } = {}) {
   const asked = [];
   const later = { frames: [] };
   const links = [];
+  const arrivals = [];
   const listens = (type, action) => (later[type] = action);
-  const document = { hidden, documentElement: { dataset: {} }, addEventListener: listens, currentScript: { src: "http://x/s/0/shell/early.js" }, createElement: () => ({}), head: { append: (link) => links.push(`${link.rel} ${link.href.pathname ?? link.href}`) } };
+  const document = { hidden, documentElement: { dataset: {} }, addEventListener: listens, currentScript: { src: "http://x/s/0/shell/early.js" }, createElement: () => ({}), head: { append: (link) => (links.push(`${link.rel} ${link.href.pathname ?? link.href}`), arrivals.push(link)) } };
   const source = read("shell/early.js").replaceAll("import(", "begins(");
   const storage = { getItem: () => JSON.stringify({ theme: "dark", ...settings }) };
   const run = new Function("document", "localStorage", "addEventListener", "requestAnimationFrame", "location", "begins", source);
@@ -41,7 +42,12 @@ function begun(hidden, { settings = {}, hash = "" } = {}) {
   assert.equal(document.documentElement.dataset.theme, "dark");
   assert.deepEqual(asked, []);
   later.DOMContentLoaded();
-  return { asked, later, links };
+  /** All that was asked for comes, and what is asked for then. */
+  const arrive = () => {
+    for (const link of arrivals) link.onload?.();
+    return links;
+  };
+  return { asked, later, links, arrive };
 }
 
 test("modules_are_asked_for_in_the_frame_after_the_first", () => {
@@ -62,16 +68,19 @@ test("a_page_out_of_sight_has_no_frames_and_waits_for_none", () => {
 
 test("the_code_of_a_conversation_is_asked_for_at_once_where_something_was_said_before", () => {
   const known = begun(true, { settings: { begun: true }, hash: "#chat/7" });
-  assert.ok(known.links.includes("modulepreload /s/0/chat/answer.js"));
+  const first = [...known.links];
+  assert.ok(first.includes("modulepreload /s/0/chat/markdown.js") && first.length < 20, "the reader comes first, and is at work while the others come");
+  known.arrive();
+  assert.ok(known.links.includes("modulepreload /s/0/chat/index.js") && known.links.includes("modulepreload /s/0/chat/answer.js"));
   known.later.visibilitychange();
-  assert.deepEqual(known.asked, ["./index.js"]);
+  assert.deepEqual(known.asked, ["./index.js", "../chat/markdown.js"]);
   assert.equal(new Set(known.links).size, known.links.length, "each once");
-  const unsaid = begun(true).links;
+  const unsaid = begun(true).arrive();
   assert.ok(unsaid.includes("modulepreload /s/0/chat/index.js") && unsaid.includes("preload /s/0/chat/messages.css"), "Chat itself is needed");
   assert.deepEqual(unsaid.filter((link) => /answer|markdown|vendor/.test(link)), [], "nothing was said yet");
-  const elsewhere = begun(true, { settings: { begun: 3 }, hash: "#tasks" }).links;
+  const elsewhere = begun(true, { settings: { begun: 3 }, hash: "#tasks" }).arrive();
   assert.ok(elsewhere.includes("modulepreload /s/0/shell/index.js"), "the page itself is needed everywhere");
-  assert.deepEqual(elsewhere.filter((link) => /chat|preload .api/.test(link)), [], "another place");
+  assert.deepEqual(elsewhere.filter((link) => /\/chat\/|preload .api/.test(link)), [], "another place");
 });
 
 test("what_was_said_last_in_the_main_conversation_is_asked_for_beside_the_code", () => {

@@ -1,10 +1,12 @@
 // Shows every component of `ui/`, and the find bar of Chat, in every state, for `gallery.html`; and
-// for `gallery.test.mjs` tries them by keyboard and reports.
+// for `gallery.test.mjs` tries them by keyboard, looks at them with axe-core in both themes, and
+// reports.
 
 import { createFinder } from "/chat/find.js";
 import { h } from "/core/dom.js";
 import { later } from "/core/later.js";
 import { words } from "/core/words.js";
+import "/ui/approval.js";
 import { budgetBar } from "/ui/bars.js";
 import { button, iconButton } from "/ui/button.js";
 import { RowsChart } from "/ui/chart.js";
@@ -16,17 +18,22 @@ import { filterBar } from "/ui/filters.js";
 import { foldable } from "/ui/fold.js";
 import { schemaForm } from "/ui/fields.js";
 import { field, input, segmented, select, toggle } from "/ui/forms.js";
+import * as MORE_ICONS from "/ui/icons-more.js";
 import { ICONS, iconOf } from "/ui/icons.js";
 import { openMenu } from "/ui/menu.js";
+import "/ui/question.js";
 import { badge, emptyState, errorState, skeleton, waitingFor } from "/ui/states.js";
 import "/ui/table.js";
 import { readTable } from "/ui/table-text.js";
 import { tabs } from "/ui/tabs.js";
+import "/ui/timer.js";
 import { toast } from "/ui/toast.js";
 import { weekView } from "/ui/week.js";
 
 const nothing = () => {};
-const sample = (title, ...children) => document.body.append(h("section", { class: "sample" }, h("h2", {}, title), children));
+const sample = (title, ...children) => document.querySelector("main").append(h("section", { class: "sample" }, h("h2", {}, title), children));
+/** An element that is told what to show. */
+const shows = (name, data) => Object.assign(document.createElement(name), { data });
 const busy = () => {
   const node = button("Saving", () => new Promise(nothing));
   node.click();
@@ -53,7 +60,8 @@ sample("Field", field("Title", input(), "Empty: the first message is the title."
 sample("Select", field("Language", select([["en", "English"], ["pt", "Português"]], "pt", nothing)).node);
 sample("Switch", toggle("On", true, nothing), toggle("Off", false, nothing, "With a sentence of help."));
 sample("Segmented", choice);
-sample("Menu, dialog, toast", menuButton, dialogButton, button("Toast", () => toast("Archived", { undo: "Undo", action: nothing })));
+const toastButton = button("Toast", () => toast("Archived", { undo: "Undo", action: nothing }));
+sample("Menu, dialog, toast", menuButton, dialogButton, toastButton);
 sample("Badge", badge(1, "1 approval waits"), badge(12, "12 approvals wait"), badge(250, "250 approvals wait"));
 sample("Tabs", panels);
 sample("Empty", emptyState("Nothing to do", "Ask in Chat for something to be done later."));
@@ -112,7 +120,22 @@ function findBar() {
   return { column, finder, nodes };
 }
 const finding = findBar();
-sample("Icons", ...ICONS.map((name) => iconOf(name, name)));
+
+const HOUR = 3_600_000;
+const soon = new Date(Date.now() + HOUR).toISOString();
+const asked = { tool: "execute_sql", args: { query: "DELETE FROM books" }, what: ["Deletes all rows of `books`."], why: "It deletes rows.", canAlways: true, words: { approve: ["CONFIRM"], deny: ["CANCEL"] }, question: "Should I delete the task “Pay the rent”?" };
+const weather = { name: "weather", language: "javascript", source: longCode, replaces: 1, diff: "@@ -1 +1 @@\n-let a = 1;\n+let a = 2;", grants: { http: { hosts: ["api.example.com"] } }, grants_in_words: ["Send any request to https://api.example.com."] };
+const installed = { ...asked, tool: "write_capability", args: { name: "weather", code: longCode }, what: ["Installs version 2 of `weather`.", "From then on it may, without being asked about again:"], capability: weather };
+let questions = 0;
+const question = (name, fields) => shows(name, { key: `asked:${(questions += 1)}`, kind: "approval", id: questions, state: "pending", connected: true, expiresAt: soon, shown: asked, ...fields });
+const answers = [{ state: "approved", channel: "page" }, { state: "denied", channel: "page", reason: "not today" }, { state: "expired" }].map((fields) => ({ decidedAt: new Date().toISOString(), ...fields }));
+sample("Approval", question("l3-approval"), question("l3-approval", { shown: installed, conversation: 7, title: "Weather" }));
+sample("Approval, sent, and without a line", question("l3-approval", { sending: "approve" }), question("l3-approval", { connected: false }));
+sample("Approval, decided", ...answers.map((fields) => question("l3-approval", fields)));
+sample("Question", question("l3-question"), question("l3-question", { targets: "Pay the rent\nBuy milk" }), question("l3-question", { connected: false }));
+sample("Question, answered", ...answers.map((fields) => question("l3-question", fields)));
+sample("Timer", shows("l3-timer", { timer: { state: "running", minutes: 60, ends_at: soon, left_ms: null }, title: "Write the report" }), shows("l3-timer", { timer: { state: "paused", minutes: 25, ends_at: null, left_ms: 600_000 }, title: "" }));
+sample("Icons", ...ICONS.map((name) => iconOf(name, name)), ...Object.entries(MORE_ICONS).map(([name, path]) => iconOf(path, name)));
 
 /** An element whose code comes after it was told what to show, and one whose code never comes. */
 async function comesLater() {
@@ -193,6 +216,43 @@ async function found() {
   return { last, first, around, none, open: finder.isOpen || field.isConnected };
 }
 
+/** Things that enter have entered, and what a theme changes has changed. */
+const settled = () => Promise.allSettled(document.getAnimations().filter(({ effect }) => effect.getTiming().iterations === 1).map(({ finished }) => finished));
+
+/** The faults that axe-core finds in each theme: in all that stands there, and in what opens. */
+async function looked() {
+  const script = Object.assign(document.createElement("script"), { src: "/harness/vendor/axe-core-4.14.1.min.js" });
+  await new Promise((resolve, reject) => {
+    Object.assign(script, { onload: resolve, onerror: reject });
+    document.head.append(script);
+  });
+  const { axe } = globalThis;
+  const rules = { "label-content-name-mismatch": { enabled: true } };
+  const gone = (css) => document.querySelector(css).remove();
+  const states = {
+    rest: [nothing, nothing],
+    a_menu: [() => menuButton.click(), () => document.querySelector(".menu").hidePopover()],
+    a_dialog: [() => dialogButton.click(), () => document.querySelector("dialog").close()],
+    a_toast: [() => toastButton.click(), () => gone(".toast")],
+    details: [() => detailsButton.click(), closeDetails],
+  };
+  const checks = {};
+  for (const theme of ["light", "dark"]) {
+    document.documentElement.dataset.theme = theme;
+    for (const [state, [open, close]] of Object.entries(states)) {
+      open();
+      await settled();
+      const { violations, passes } = await axe.run(document, { resultTypes: ["violations"], rules });
+      const faults = violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 4).map(({ html, any }) => `${html.slice(0, 160)} ${any[0]?.message ?? ""}`).join(" | ")}`);
+      checks[`axe_finds_nothing_in_${state}_${theme}`] = faults.join("\n") || passes.length > 10;
+      close();
+      await settled();
+    }
+  }
+  delete document.documentElement.dataset.theme;
+  return checks;
+}
+
 /** The keys that a person presses, and whether they did what they should. */
 async function tried() {
   const key = (target, name) => target.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true }));
@@ -246,6 +306,7 @@ async function tried() {
   for (const [name, ok] of Object.entries(await found())) checks[`the_find_bar_goes_to_${name}`] = ok;
   checks.what_takes_long_is_said_and_can_be_called_off = longWait();
   Object.assign(checks, await comesLater());
+  Object.assign(checks, await looked());
   checks.nothing_is_wider_than_the_window = document.documentElement.scrollWidth <= innerWidth;
   return { checks };
 }

@@ -30,7 +30,7 @@ const listen = (handler) =>
 const address = (server) => `http://127.0.0.1:${server.address().port}`;
 
 /**
- * The report of the module `harness`, made with a POST to `/report`, and in `asked` all that was asked of a foreign server, whose address the
+ * The report of the module `harness`, or of a page of this folder that loads one, made with a POST to `/report`, and in `asked` all that was asked of a foreign server, whose address the
  * page's `body` carries as `data-foreign`. `styles` are files of `static/`; `headers` go with each answer.
  */
 export async function runInBrowser(harness, styles = [], headers = {}) {
@@ -49,12 +49,13 @@ export async function runInBrowser(harness, styles = [], headers = {}) {
       request.on("data", (data) => (body += data)).on("end", () => (response.end(), report(JSON.parse(body))));
       return;
     }
-    const page = `<!doctype html><meta charset=utf-8>${links}<body data-foreign="${address(foreign)}"><script type=module src=/harness/${harness}></script>`;
+    const body = `<body data-foreign="${address(foreign)}">`;
+    const page = harness.endsWith(".html") ? readFileSync(join(HERE, harness), "utf8").replace("<body>", body) : `<!doctype html><meta charset=utf-8>${links}${body}<script type=module src=/harness/${harness}></script>`;
     const { pathname } = new URL(request.url, "http://x");
     const file = pathname.startsWith("/harness/") ? join(HERE, pathname.slice(9)) : join(STATIC, pathname);
     try {
-      const body = pathname === "/" ? page : readFileSync(file);
-      response.writeHead(200, { ...headers, "content-type": TYPES[extname(pathname)] ?? "text/html" }).end(body);
+      const answer = pathname === "/" ? page : readFileSync(file);
+      response.writeHead(200, { ...headers, "content-type": TYPES[extname(pathname)] ?? "text/html" }).end(answer);
     } catch {
       response.writeHead(404).end();
     }

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, beforeEach, test } from "node:test";
 import * as told from "./site-fixtures.mjs";
+import { longFrames } from "./support/long.mjs";
 import { callFrames, serveTalk } from "./support/talk.mjs";
 import { skip, startBrowser } from "./support/webdriver.mjs";
 import { workedFrames } from "./support/worked.mjs";
@@ -166,6 +167,76 @@ test("stop_by_the_button_and_by_escape", options, async () => {
   await kept("after Escape");
 });
 
+const stops = () => server.heard.filter(({ type }) => type === "stop").length;
+const toasts = () => browser.js(`return document.querySelectorAll(".toast").length`);
+
+test("escape_stops_only_at_the_second_press_while_something_is_written", options, async () => {
+  await openChat();
+  await running();
+  await reach("[data-testid=composer]");
+  await typed("In German");
+  await press(ESCAPE);
+  await is(`document.querySelector(".toast")?.innerText === "Press Escape again to stop what runs."`);
+  // What is written meanwhile takes the line from nobody.
+  server.delta(3, "A beginning of an answer ");
+  await is(`document.querySelector("l3-messages:not([hidden])").innerText.includes("A beginning")`);
+  assert.deepEqual([await toasts(), stops()], [1, 0]);
+  // A second press that comes late is a first one.
+  await browser.js(`const now = performance.now.bind(performance); performance.now = () => now() + 8_100`);
+  await press(ESCAPE);
+  await is(`document.querySelectorAll(".toast").length === 2`);
+  await press(ESCAPE);
+  await heard("stop");
+  assert.equal(stops(), 1);
+  assert.equal(await browser.js(`return document.querySelector("[data-testid=composer]").value`), "In German");
+  await kept("after it was stopped");
+});
+
+test("between_turns", options, async () => {
+  server.end();
+  server = await serveTalk(longFrames(12), { api: answers() });
+  await open();
+  await browser.waitFor(`return [...document.querySelectorAll("l3-user")].at(-1)?.innerText.includes("Message 12.")`);
+  await reach("[data-testid=composer]");
+  const at = (turn) => is(`document.activeElement.matches("l3-user") && document.activeElement.innerText.includes(\`Message \${arguments[0]}.\`)`, turn);
+  const offset = () => browser.js(`return document.activeElement.getBoundingClientRect().top - document.querySelector("l3-messages:not([hidden]) .scroller").getBoundingClientRect().top`);
+  await browser.chord(ALT, UP);
+  await is(`document.activeElement.matches("l3-user")`);
+  const first = Number(await browser.js(`return /Message (\\d+)\\./.exec(document.activeElement.innerText)[1]`));
+  for (const [key, turn] of [[UP, first - 1], [UP, first - 2], [DOWN, first - 1], [DOWN, first]]) {
+    await browser.chord(ALT, key);
+    await at(turn);
+    assert.ok(Math.abs((await offset()) - 12) < 2, "at the top");
+    await kept(`at message ${turn}`);
+  }
+});
+
+/** Opens the palette, and takes what it finds first for `text`. */
+async function choose(text) {
+  await browser.chord(CONTROL, "k");
+  await is(`document.activeElement?.dataset.testid === "palette"`);
+  await typed(text);
+  const [entry, kind] = await browser.js(`return [...document.querySelector(".palette [aria-selected=true]").querySelectorAll("span")].map((node) => node.innerText)`);
+  await press(ENTER);
+  await is(`document.querySelector("dialog") === null`);
+  return [entry, kind];
+}
+
+test("the_palette_leads_to_a_capability_and_does_what_it_names", options, async () => {
+  await openChat();
+  await reach("[data-testid=composer]");
+  assert.deepEqual(await choose("fold"), ["Fold the list away, or show it", "Action"]);
+  await is(`!document.querySelector(".conversation-panel").checkVisibility()`);
+  await kept("after the list was folded");
+  await running();
+  assert.deepEqual(await choose("stop"), ["Stop", "Action"]);
+  await heard("stop");
+  await kept("after it was stopped");
+  assert.deepEqual(await choose("roman_num"), ["roman_numeral", "Capability"]);
+  await is(`location.hash === "#capabilities/roman_numeral" && document.querySelector("[data-testid=schema-form]") !== null`);
+  await kept("in the place of what was chosen");
+});
+
 test("steer", options, async () => {
   await openChat();
   await running();
@@ -232,6 +303,12 @@ test("draw_a_chart_and_choose_its_column", options, async () => {
   await kept("after it was drawn");
   await reach(".chart-picks select");
   await kept("on the choice of a column");
+  const drawn = () => browser.js(`return document.querySelector(".chart-canvas canvas").getAttribute("aria-label")`);
+  assert.match(await drawn(), /^Line of sold by day, 12 points/);
+  await reach(".chart-pick:last-child select");
+  await press(DOWN);
+  await is(`document.querySelector(".chart-canvas canvas").getAttribute("aria-label").startsWith("Bars of sold by note, 12 points")`);
+  await kept("after another column was chosen");
   await reach("[data-testid=chart-open]", { back: true });
   await press(" ");
   await is(`!document.querySelector("rows-chart").checkVisibility()`);

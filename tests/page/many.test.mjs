@@ -53,12 +53,14 @@ const MIDDLE = `${ROWS} const middle = rows.find((row) => row.getBoundingClientR
 const middle = () => browser.js(`${MIDDLE} return { key: middle.shownRow.key, top: middle.getBoundingClientRect().top }`);
 const whereIs = (key) => browser.js(`${ROWS} return rows.find(({ shownRow }) => shownRow.key === arguments[0]).getBoundingClientRect().top`, key);
 
-/** Opens the conversation, and waits until its last turn is there: a slow machine draws in between. */
+/** Opens the conversation, and waits until its last turn is there, and all around it: a slow machine draws in between, and rows are there before the line is. */
 async function open() {
   await browser.go("about:blank");
   await browser.go(`${server.address}#chat`);
   const { turn } = server.world.frames.at(-1);
   await browser.waitFor(`${ROWS} const last = rows.at(-1); return last?.shownRow.key === "foot:${turn}" && last.querySelector("button") !== null`);
+  await browser.waitFor(`return document.querySelector("[data-testid=connection][data-state=connected]") !== null`);
+  await calm();
 }
 
 async function turnNow(turn, pieces) {

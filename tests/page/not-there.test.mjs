@@ -103,6 +103,41 @@ test("what_was_put_away_is_reached_to_its_end_and_a_page_that_cannot_be_had_is_s
   assert.equal(await browser.js(`return [...document.querySelectorAll("l3-conversations button")].some((node) => node.checkVisibility() && node.textContent === "Show more")`), false);
 });
 
+test("a_list_that_cannot_be_had_is_tried_again_by_a_press", options, async () => {
+  const again = `[...document.querySelectorAll(".conversation-panel > button")].find((node) => node.textContent === "Try again")`;
+  kept = () => REFUSED;
+  await open("#chat");
+  await said(REFUSED.error);
+  assert.equal(await browser.js(`return ${again}.checkVisibility()`), true);
+  kept = () => FULL["/api/conversations"];
+  await browser.js(`${again}.focus()`);
+  await browser.keys(ENTER);
+  await listed("l3-conversation a[href='#chat/8']");
+  await browser.waitFor(`return !${again}.checkVisibility() && document.querySelector(".conversation-panel").contains(document.activeElement)`);
+  assert.equal(await browser.js(`return document.querySelector(".conversation-panel > .none").checkVisibility()`), false);
+});
+
+test("a_server_that_is_gone_is_said_once_beside_the_sign_of_the_line", options, async () => {
+  await browser.size(390, 844);
+  await open("#chat");
+  server.world.down = true;
+  server.drop();
+  await browser.waitFor(`return document.querySelector("[data-testid=connection][data-state=offline]") !== null`);
+  const told = await browser.js(`return ["l3-header", "l3-banners", "main", "l3-dock"].flatMap((css) => document.querySelector(css).innerText.match(/cannot be reached|offline/gi) ?? [])`);
+  await browser.size(1280, 900);
+  assert.deepEqual(told.map((word) => word.toLowerCase()).toSorted(), ["cannot be reached", "offline"], "the banner and the sign");
+});
+
+test("a_turn_that_is_not_there_is_said_with_a_way_to_those_that_are_and_names_in_a_refusal_are_code", options, async () => {
+  await open("#activity/turn/99");
+  await browser.waitFor(`return document.querySelector("[data-place=activity] [data-testid=empty]")?.innerText.startsWith("There is no turn 99 here")`);
+  assert.equal(await browser.js(`return document.querySelector("[data-place=activity] [data-testid=empty] a").getAttribute("href")`), "#activity");
+  server.world.api["/api/replay/turns/98"] = { refused: 503, error: "The key of `secret-key` cannot be used." };
+  await open("#activity/turn/98");
+  await browser.waitFor(`return document.querySelector("[data-place=activity] .error-state code")?.textContent === "secret-key"`);
+  assert.ok(!(await browser.js(`return document.querySelector("[data-place=activity] .error-state").innerText`)).includes("\`"));
+});
+
 test("what_was_put_away_does_not_come_back_with_an_answer_that_was_on_its_way", options, async () => {
   const first = { conversations: [entry(31, "First")], next: null };
   await open("#chat");

@@ -1,15 +1,16 @@
-// Takes pictures of every screen, in light and dark, at the widths of a desk, a tablet and a phone,
-// and sheets of all screens of a server that is empty, fails or is gone, in a window of 320 pixels
-// and at twice the size: `node tests/page/pictures.mjs ADDRESS FOLDER [webp|png] [part of a name]`.
-// A server that was never talked to is talked to first. At WORKED, the address of another server,
-// whose model is `support/scripted-model.mjs`, are the places in which the tour has no part.
-// `scripts/screens` starts both.
+// Takes pictures of every screen, in light and dark, at the widths of a desk, a tablet and a phone.
+// In the same looks come sheets of all screens of a server that is empty, fails or is gone, and in
+// both themes those of a window of 320 pixels and of one at twice the size:
+// `node tests/page/pictures.mjs ADDRESS FOLDER [webp|png] [part of a name]`. A server that was
+// never talked to is talked to first. At WORKED, the address of another server, whose model is
+// `support/scripted-model.mjs`, are the places in which the tour has no part. `scripts/screens`
+// starts both.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startBadLine } from "./support/bad-line.mjs";
 import { fillCampaigns, fillOperator, fillRelay } from "./support/fill.mjs";
-import { OFFLINE_SCREENS, openScreen, PHONE_SCREENS, SAME, SCREENS, settled, SIZES, THEMES, VOICE_SCREENS, WORKED_SCREENS } from "./support/screens.mjs";
+import { goToScreen, OFFLINE_SCREENS, openScreen, PAGES, PHONE_SCREENS, SAME, SCREENS, settled, SIZES, THEMES, VOICE_SCREENS, WINDOWS, WORKED_SCREENS } from "./support/screens.mjs";
 import { sheetOf } from "./support/sheets.mjs";
 import { EARS, handsOf, permit } from "./support/voice.mjs";
 import { startBrowser } from "./support/webdriver.mjs";
@@ -17,20 +18,17 @@ import { startBrowser } from "./support/webdriver.mjs";
 const [address, folder, format = "webp", only = ""] = process.argv.slice(2);
 const FORMAT = { format, ...(format === "webp" && { quality: 82 }) };
 /** Sheets have many pictures, and so many bytes. */
-const SHEET_FORMAT = { format, ...(format === "webp" && { quality: 70 }) };
-/** The looks of a state that a sheet shows; `shown` is how large its pictures are there. */
-const LOOKS = [
-  { name: "desk-light", size: SIZES.desk, theme: "light", shown: 0.6 },
-  { name: "tablet-dark", size: SIZES.tablet, theme: "dark", shown: 0.6 },
-  { name: "phone-dark", size: SIZES.phone, theme: "dark", shown: 0.8 },
-];
-const NARROW = { name: "320-light", size: [320, 640], theme: "light" };
-/** A desk on which everything is twice as large. */
-const ZOOMED = { name: "zoom-dark", size: [720, 450], theme: "dark", scale: 2 };
+const SHEET_FORMAT = { format, ...(format === "webp" && { quality: 60 }) };
+/** How large pictures are on the sheets of a state. */
+const SHOWN = { desk: 0.6, tablet: 0.6, phone: 0.8 };
+const STATE_WINDOWS = Object.entries(SIZES).map(([name, size]) => ({ name, size, shown: SHOWN[name] }));
 /** Messages that the tour understands, so that no place is empty. */
 const SAID = ["Build a capability", "Run some SQL", "Remind me to water the plants in two hours"];
 
 const browser = await startBrowser();
+/** The tour, to a person whom it does not know. */
+const outside = await startBadLine(address);
+outside.be("stranger");
 const { WORKED: worked } = process.env;
 /** The screens of the other server. */
 const isWorked = ({ name }) => /^(operator|campaign)/.test(name);
@@ -39,6 +37,8 @@ const onWorked = worked ? SCREENS.filter((screen) => isWorked(screen) && !SAME.i
 const afterWork = worked ? WORKED_SCREENS : [];
 /** Addresses by the name of the screen: those of what is filled in first. */
 const places = { task: "#tasks/1", relay_instance: "#relay/1", operator_task: "#operator/2", campaign: "#campaigns/1" };
+
+const placed = (screen) => ({ ...screen, hash: places[screen.name] ?? screen.hash });
 
 /** True if the page has its own font: on a busy machine it may do without, and then it is looked at once more. */
 const HAS_FONT = `
@@ -54,43 +54,50 @@ const TRIES = 6;
 
 async function opened(from, screen) {
   for (let turn = 0; turn < TRIES; turn += 1) {
-    await openScreen(browser, from, { ...screen, hash: places[screen.name] ?? screen.hash });
+    await openScreen(browser, from, placed(screen));
     if (await browser.js(HAS_FONT)) return;
   }
 }
 
-async function look({ size, theme, scale = 1 }) {
-  await browser.media({ "prefers-color-scheme": theme, "prefers-reduced-motion": "reduce" });
-  await browser.size(...size, scale);
-}
-
+const inTheme = (theme) => browser.media({ "prefers-color-scheme": theme, "prefers-reduced-motion": "reduce" });
 const keep = (name, data) => writeFileSync(join(folder, `${name}.${format}`), Buffer.from(data, "base64"));
 const shot = async (as) => (await browser.cdp("Page.captureScreenshot", as)).data;
+/** The themes in which a picture is wanted. */
+const themesOf = (name) => THEMES.filter((theme) => `${name}-${theme}`.includes(only));
+
+/** Does it in each of these themes. The page follows the system's theme; a screen is not opened again for it. */
+async function inEach(themes, taken) {
+  for (const theme of themes) {
+    await inTheme(theme);
+    await settled(browser);
+    await taken(theme);
+  }
+}
 
 /** A picture of each of these screens, in each look. */
 async function take(screens, { suffix = "", from = address, onPhone = [] } = {}) {
-  for (const theme of THEMES) {
-    for (const [name, size] of Object.entries(SIZES)) {
-      for (const screen of name === "phone" ? [...screens, ...onPhone] : screens) {
-        const file = `${screen.name}${suffix}-${name}-${theme}`;
-        if (!file.includes(only)) continue;
-        await look({ size, theme });
-        await opened(from, screen);
-        // The rows of answers are loaded with the first of them.
-        if (screen.hash === "#chat" && !places[screen.name]) await browser.waitFor(`return document.querySelector("[data-kind=user]") === null || document.querySelector("[data-testid=message-assistant]") !== null`);
-        keep(file, await shot(FORMAT));
-      }
+  for (const [window, size] of Object.entries(SIZES)) {
+    await browser.size(...size);
+    for (const screen of window === "phone" ? [...screens, ...onPhone] : screens) {
+      const name = `${screen.name}${suffix}-${window}`;
+      const themes = themesOf(name);
+      if (themes.length === 0) continue;
+      await opened(from, screen);
+      // The rows of answers are loaded with the first of them.
+      if (screen.hash === "#chat" && !places[screen.name]) await browser.waitFor(`return document.querySelector("[data-kind=user]") === null || document.querySelector("[data-testid=message-assistant]") !== null`);
+      await inEach(themes, async (theme) => keep(`${name}-${theme}`, await shot(FORMAT)));
     }
   }
 }
 
-/** A sheet of the pictures that `show(taken)` has taken, one by one, in a look. */
-async function sheet(name, { size, theme, scale, shown = 1 }, show) {
-  if (!name.includes(only)) return;
-  const pictures = [];
-  await look({ size, theme, scale });
-  await show(async (title) => pictures.push({ name: title, data: await shot({ format: "png" }) }));
-  keep(name, await sheetOf(browser, pictures, size.map((side) => Math.round(side * shown)), SHEET_FORMAT));
+/** A sheet in each theme of the pictures that `show(taken)` has taken, one by one, in a window. */
+async function sheets(name, { size, scale, shown = 1 }, show) {
+  const themes = themesOf(`sheet-${name}`);
+  if (themes.length === 0) return;
+  const pictures = Object.fromEntries(themes.map((theme) => [theme, []]));
+  await browser.size(...size, scale);
+  await show((title) => inEach(themes, async (theme) => pictures[theme].push({ name: title, data: await shot({ format: "png" }) })));
+  for (const theme of themes) keep(`sheet-${name}-${theme}`, await sheetOf(browser, pictures[theme], size.map((side) => Math.round(side * shown)), SHEET_FORMAT));
 }
 
 /** Has screens taken: pairs of a server's address and those of it. */
@@ -108,13 +115,15 @@ const inState = (state, screens) => screens.filter(({ only: when = state }) => w
 
 async function takeEmpty() {
   await take(SCREENS.slice(0, 1), { suffix: "-empty" });
-  for (const one of LOOKS) await sheet(`sheet-empty-${one.name}`, one, each([[address, inState("empty", onTour)], [worked, inState("empty", onWorked)]]));
+  const empty = each([[address, inState("empty", onTour)], [outside.address, inState("empty", PAGES)], [worked, inState("empty", onWorked)]]);
+  for (const one of STATE_WINDOWS) await sheets(`empty-${one.name}`, one, empty);
 }
 
 async function takeNarrow() {
-  const all = (onPhone) => each([[address, [...onTour, ...onPhone]], [worked, [...onWorked, ...afterWork]]]);
-  await sheet(`sheet-${NARROW.name}`, NARROW, all(PHONE_SCREENS));
-  await sheet(`sheet-${ZOOMED.name}`, ZOOMED, all([]));
+  for (const [name, one] of Object.entries(WINDOWS)) {
+    const onPhone = one.size[0] < 640 ? PHONE_SCREENS : [];
+    await sheets(name, one, each([[address, [...onTour, ...onPhone]], [outside.address, PAGES], [worked, [...onWorked, ...afterWork]]]));
+  }
 }
 
 /** Sheets of a server that fails, and of one that is gone. */
@@ -123,10 +132,10 @@ async function takeBad() {
   const [tour, other] = lines;
   try {
     for (const line of lines) line.be("failing");
-    const failing = each([[tour.address, inState("failing", onTour)], [other?.address, inState("failing", onWorked)]]);
-    for (const one of LOOKS) await sheet(`sheet-failing-${one.name}`, one, failing);
-    for (const one of LOOKS) {
-      await sheet(`sheet-offline-${one.name}`, one, async (taken) => {
+    const failing = each([[tour.address, inState("failing", [...onTour, ...PAGES])], [other?.address, inState("failing", onWorked)]]);
+    for (const one of STATE_WINDOWS) await sheets(`failing-${one.name}`, one, failing);
+    for (const one of STATE_WINDOWS) {
+      await sheets(`offline-${one.name}`, one, async (taken) => {
         await walkOffline(tour, OFFLINE_SCREENS.filter((screen) => !isWorked(screen)), taken);
         if (other) await walkOffline(other, OFFLINE_SCREENS.filter(isWorked), taken);
       });
@@ -136,17 +145,13 @@ async function takeBad() {
   }
 }
 
-/** Visits these places, and once more when the server is gone, with a message that is not sent and another that is begun. */
+/** Visits these screens, and once more when the server is gone, with a message that is not sent and another that is begun. */
 async function walkOffline(line, screens, taken) {
-  const goes = async ({ hash, css }) => {
-    await browser.js("location.hash = arguments[0]", hash);
-    await browser.waitFor(`return document.querySelector(arguments[0])?.checkVisibility() === true`, css);
-    await settled(browser);
-  };
+  const goes = (screen) => goToScreen(browser, line.address, placed(screen));
   line.be("up");
   await opened(line.address, SCREENS[0]);
   for (const screen of screens) await goes(screen);
-  await goes(OFFLINE_SCREENS[0]);
+  await goes(SCREENS[0]);
   line.be("down");
   await browser.waitFor(`return document.querySelector("[data-testid=connection][data-state=offline]") !== null`);
   await write("Which capabilities are there?", true);
@@ -231,17 +236,19 @@ try {
   await openScreen(browser, address, SCREENS[0]);
   if (await browser.js(`return document.querySelector("[data-kind=user]") === null && document.querySelector("[data-model=tour]") !== null`)) {
     await takeEmpty();
-    await look({ size: SIZES.desk, theme: "light" });
+    await browser.size(...SIZES.desk);
     await openScreen(browser, address, SCREENS[0]);
     for (const text of SAID) await say(text);
   }
   await fill(address, "/api/relay/instances", ({ instances }) => instances, fillRelay);
   if (worked) await fillWorked();
   await take(onTour, { onPhone: PHONE_SCREENS });
+  await take(PAGES, { from: outside.address });
   await take([...onWorked, ...afterWork], { from: worked });
   await takeNarrow();
   await takeBad();
   await takeCalls();
 } finally {
   await browser.end();
+  outside.end();
 }

@@ -182,3 +182,68 @@ test("a_line_that_breaks_during_the_first_look_asks_anew_and_forgets_nothing_tha
   await new Promise(setImmediate);
   assert.deepEqual(texts(state().states.get(1)), ["m1", "m6"]);
 });
+
+/** A session that begins with a page before the greeting: what it holds when the page is there. */
+async function begun(frames, conversation = 1) {
+  const page = promised();
+  const all = setUp({ first: () => page.promise, frames });
+  const whole = all.session.begin(conversation);
+  all.session.start();
+  page.resolve({ frames, before: frames[0]?.seq ?? null });
+  return { ...all, whole, pages: () => all.asked.filter((path) => path.includes("/frames")).length };
+}
+
+test("what_was_said_last_is_shown_before_the_greeting_and_the_line_brings_what_is_newer", async () => {
+  const { whole, hello, socket, state, pages } = await begun([said(1, 3), said(1, 4), { type: "turn", turn: 4, state: "running", conversation: 1, seq: 5 }]);
+  await whole;
+  assert.deepEqual(texts(state().states.get(null)), ["m3", "m4"], "no number is known yet");
+  hello(7);
+  assert.deepEqual(resumed(socket()), [{ type: "resume", after: 5 }]);
+  for (const seq of [6, 7]) socket().says(said(1, seq));
+  socket().says({ type: "delta", conversation: 1, turn: 4, step: 1, attempt: 1, content: "the end" });
+  const own = state().states.get(1);
+  assert.deepEqual([[...state().states.keys()], texts(own), own.historyAfter], [[1], ["m3", "m4", "m6", "m7"], 2]);
+  assert.equal(own.streams.get("4:1").text, "… the end", "text that is written may lack its beginning");
+  assert.equal(pages(), 1, "nothing is asked for twice");
+});
+
+test("a_page_that_comes_after_the_greeting_is_the_first_look", async () => {
+  const { whole, hello, socket, state, pages } = await begun([said(1, 3), said(1, 5)]);
+  hello();
+  socket().says(said(1, 6));
+  await whole;
+  await new Promise(setImmediate);
+  const own = state().states.get(1);
+  assert.deepEqual([texts(own), own.historyAfter, pages()], [["m3", "m5", "m6"], 2, 1]);
+  assert.deepEqual(resumed(socket()), [{ type: "resume", after: 5 }]);
+});
+
+test("of_a_conversation_that_is_not_the_main_one_any_more_nothing_stays", async () => {
+  const { session, whole, hello, state } = await begun([said(7, 2), said(7, 3)], 7);
+  session.send({ content: "kept" });
+  await whole;
+  assert.deepEqual(texts(state().states.get(null)), ["m2", "m3"]);
+  hello();
+  await new Promise(setImmediate);
+  assert.deepEqual([[...state().states.keys()], texts(state().states.get(1))], [[1], []]);
+  assert.deepEqual(state().states.get(1).outbox.map(({ content }) => content), ["kept"]);
+});
+
+test("a_server_with_less_than_was_shown_before_the_greeting_is_looked_at_anew", async () => {
+  const { whole, hello, state, pages } = await begun([said(1, 3), said(1, 9)]);
+  await whole;
+  hello(5);
+  assert.equal(state().states.get(1).items.size, 0);
+  await new Promise(setImmediate);
+  assert.deepEqual([texts(state().states.get(1)), pages()], [["m3", "m9"], 2]);
+});
+
+test("without_a_page_before_the_greeting_the_frames_come_by_the_line", async () => {
+  const { whole, hello, socket, state } = await begun([]);
+  await whole;
+  assert.equal(state().states.get(null).historyAfter, null);
+  hello();
+  await new Promise(setImmediate);
+  assert.equal(state().states.get(1).hello.conversation, 1);
+  assert.deepEqual(resumed(socket())[0], { type: "resume", after: 5 });
+});

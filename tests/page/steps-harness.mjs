@@ -186,6 +186,55 @@ async function rows() {
   return checks;
 }
 
+/** Pixels of a canvas, of which only the marks count and not the colours. */
+const maskOf = ({ data }) => data.filter((_, index) => index % 4 === 3).join();
+const pixelsOf = (canvas, box = [0, 0, canvas.width, canvas.height]) => canvas.getContext("2d").getImageData(...box);
+
+/** A chart of six series: told apart without colours, and drawn anew in another look. */
+async function marks() {
+  const root = document.documentElement;
+  const names = ["a", "b", "c", "d", "e", "f"];
+  const table = new RowsTable();
+  const dates = ["2026-01-02", "2026-02-02", "2026-03-02"];
+  table.rows = { columns: [{ name: "on", type: "date" }, { name: "title", type: "text" }, ...names.map((name) => ({ name, type: "int4" }))], rows: dates.map((date) => [date, `in ${date}`, ...names.map(() => 100)]), total: 3 };
+  document.body.append(table);
+  press(table.querySelector("[data-testid=chart-open]"));
+  await until(() => table.querySelector("rows-chart .chart-canvas canvas"));
+  const chart = table.querySelector("rows-chart");
+  const [up, across] = chart.querySelectorAll(".chart-pick select");
+  const pick = (select, value) => ((select.value = value), select.dispatchEvent(new Event("change")));
+  const drawn = () => chart.querySelector(".chart-canvas canvas");
+  const legend = () => [...chart.querySelectorAll(".chart-legend canvas")];
+  const apart = (masks) => masks.length === 6 && new Set(masks).size === 6;
+  pick(up, "every");
+  const checks = { six_lines_have_six_dashes_and_the_legend_has_them_too: new Set(chart.plot.series.slice(1).map(({ dash }) => dash.join())).size === 6 && apart(legend().map((mark) => maskOf(pixelsOf(mark)))) };
+  pick(across, "1");
+  // The library draws a moment later.
+  await frame();
+  const { plot } = chart;
+  const body = (index) => [Math.round(plot.valToPos(plot.data[0][index], "x", true)) - 6, Math.round(plot.valToPos(50, "y", true)) - 6, 12, 12];
+  checks.six_bars_have_six_marks_besides_their_colours = apart(names.map((_, index) => maskOf(pixelsOf(drawn(), body(index)))));
+  checks.the_legend_of_bars_has_them_too = apart(legend().map((mark) => maskOf(pixelsOf(mark))));
+  pick(up, "2");
+  const look = () => {
+    const { data } = pixelsOf(drawn());
+    const colour = getComputedStyle(legend()[0]).color.match(/\d+/g).slice(0, 3).map(Number);
+    return data.some((_, at) => at % 4 === 0 && data[at + 3] === 255 && colour.every((value, channel) => data[at + channel] === value));
+  };
+  root.dataset.theme = "light";
+  checks.a_chart_has_the_colours_of_the_look = await until(look);
+  const light = getComputedStyle(legend()[0]).color;
+  root.dataset.theme = "dark";
+  checks.a_look_that_is_chosen_draws_it_anew = (await until(look)) && getComputedStyle(legend()[0]).color !== light;
+  delete root.dataset.theme;
+  table.remove();
+  root.dataset.theme = "dark";
+  await frame();
+  checks.a_chart_that_is_gone_is_not_drawn_anew = document.querySelector(".uplot") === null;
+  delete root.dataset.theme;
+  return checks;
+}
+
 /** Texts that mean harm, wherever a text can come from. */
 async function hostile() {
   const texts = Object.values(HOSTILE).map((text) => text.replaceAll("FOREIGN", foreign));
@@ -237,7 +286,7 @@ async function formulas() {
 }
 
 async function run() {
-  const checks = { ...(await folded()), ...(await outcomes()), ...(await feet()), ...(await rows()) };
+  const checks = { ...(await folded()), ...(await outcomes()), ...(await feet()), ...(await rows()), ...(await marks()) };
   const tex = await formulas();
   const found = [...tex.found, ...(await hostile())];
   const before = { pwned, violations: [...violations] };

@@ -20,7 +20,7 @@ test("steps_rows_charts_and_formulas_in_a_real_browser", { skip, timeout: 300_00
   const result = await runInBrowser("steps-harness.mjs", STYLES, { "content-security-policy": policy() });
   assert.equal(result.failure, undefined);
   for (const [name, ok] of Object.entries(result.checks)) await t.test(name, () => assert.equal(ok, true));
-  assert.ok(Object.keys(result.checks).length >= 35);
+  assert.ok(Object.keys(result.checks).length >= 41);
   await t.test("no_text_in_steps_cells_charts_or_formulas_becomes_markup", () => {
     assert.deepEqual(result.found, []);
     assert.deepEqual(result.errors, []);

@@ -123,7 +123,7 @@ test("a_person_s_own_no_is_no_failure", () => {
   const list = turnRows(after([t.queued(), t.call(1), t.approval(1, "pending"), t.approval(1, "denied"), t.result(1, { ok: false, refusal: "denied", result: "The user refused this: no" }), t.fails()]));
   const [step] = list.find(({ kind }) => kind === "steps").steps;
   assert.equal(step.came, "denied");
-  assert.equal(saidOf(step), "You did not allow this. Nothing was done.");
+  assert.equal(saidOf(step), "Nothing was done.", "who refused it is said by the approval");
   assert.equal(outcomeOf({ state: "failed", outcome: { refusal: "expired" } }, { ended: true, turnFailed: true }), "denied");
 });
 

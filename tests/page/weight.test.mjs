@@ -77,22 +77,33 @@ function named(list) {
   return [...found.matchAll(/\["(\w+)", "([^"]+)"\]/g)].flatMap(([, folder, names]) => names.split(" ").map((name) => `${folder}/${name}.js`));
 }
 
-test("all_that_is_asked_for_beforehand_is_what_chat_needs", () => {
-  const shell = new Set();
+/** All modules that these cannot do without, and they themselves. */
+function modulesOf(...files) {
+  const all = new Set();
   const add = (file) => {
-    if (shell.has(file)) return;
-    shell.add(file);
-    if (file.endsWith(".js")) for (const each of needed(file)) add(each);
+    if (!file.endsWith(".js") || all.has(file)) return;
+    all.add(file);
+    for (const each of needed(file)) add(each);
   };
-  add("shell/index.js");
-  assert.deepEqual(named("SHELL").toSorted(), [...shell].filter((file) => file.endsWith(".js") && !named("CHAT").includes(file)).toSorted(), "the list in `shell/early.js` is this");
-  const chat = carriedFor().filter((file) => file.endsWith(".js") && !inIndex.includes(file) && !shell.has(file));
-  assert.deepEqual(named("CHAT").filter((file) => !shell.has(file)).toSorted(), chat.toSorted(), "the list in `shell/early.js` is this");
-  for (const file of named("CHAT")) assert.ok(carriedFor().includes(file), `${file} is needed in the first look`);
+  files.forEach(add);
+  return all;
+}
+
+test("all_that_is_asked_for_beforehand_is_what_the_page_and_chat_need", () => {
+  const shell = modulesOf("shell/index.js");
+  const chat = modulesOf("shell/index.js", "chat/index.js");
+  const [base, page] = [named("BASE"), [...named("BASE"), ...named("SHELL")]];
+  assert.deepEqual(page.filter((file) => !shell.has(file)), ["core/styles.js"], "which each place needs");
+  assert.deepEqual([...page, ...named("CHAT")].toSorted(), [...chat].toSorted(), "the lists in `shell/early.js` are these");
+  assert.ok(named("CHAT").every((file) => !shell.has(file)), "what the page needs is asked for in every place");
+  const reader = modulesOf("chat/markdown.js");
+  assert.deepEqual([...base, ...named("READER")].toSorted(), [...reader].toSorted(), "with these the reader is whole");
 });
 
 test("all_that_is_asked_for_beforehand_is_what_a_conversation_needs", () => {
-  const first = carriedFor();
-  const wanted = carriedFor("chat/turns.js", "chat/retried.js", "chat/answer.js", "chat/message.js", "chat/turn-foot.js", "chat/steps.js").filter((file) => file.endsWith(".js") && !first.includes(file));
-  assert.deepEqual(named("SAID").toSorted(), wanted.toSorted(), "the lists in `shell/early.js` are these");
+  const first = new Set([...named("BASE"), ...named("READER"), ...named("SHELL"), ...named("CHAT")]);
+  const wanted = modulesOf("chat/turns.js", "chat/retried.js", "chat/answer.js", "chat/message.js", "chat/turn-foot.js");
+  assert.deepEqual(named("SAID").toSorted(), [...wanted].filter((file) => !first.has(file)).toSorted(), "the list in `shell/early.js` is this");
+  const steps = [...modulesOf("chat/steps.js")].filter((file) => !first.has(file) && !wanted.has(file));
+  assert.deepEqual(named("STEPS").toSorted(), steps.toSorted(), "and so is that of steps");
 });

@@ -177,13 +177,16 @@ async function tryTasks() {
 
 async function tryCapabilities() {
   const parameters = { type: "object", properties: { n: { type: "integer", minimum: 1, description: HOSTILE }, all: { type: "array", items: { type: "string" } } }, required: ["n"] };
-  const all = [{ name: "roman", version: 2, state: "installed", description: `${HOSTILE}. Use it when the user asks.`, grants: {}, grants_in_words: [HOSTILE], parameters }];
+  const all = [{ name: "roman", version: 2, state: "installed", description: `${HOSTILE}. Use it when the user asks.`, grants: {}, grants_in_words: [HOSTILE], parameters, calls: { calls: 12, failures: 0, p50_ms: 4, per_day: [0, 3, 9], last_error: null } }];
   const page = setUp({ capabilities: all });
   const { server, find, host } = page;
   await capabilities.mount(host, page.context);
   capabilities.show([]);
   await until(() => find("[data-capability=roman]"), "the gallery");
   checks.a_card_leads_to_its_address = find("[data-capability=roman] a").getAttribute("href") === "#capabilities/roman";
+  const line = find("[data-capability=roman] .spark polyline");
+  const drawn = line.getBoundingClientRect();
+  checks.the_calls_of_30_days_are_a_small_line = line.getAttribute("points") === "0,24 60,16 120,0" && drawn.width > 20 && drawn.height > 10 && !["none", ""].includes(getComputedStyle(line).stroke) && getComputedStyle(line).fill === "none";
   all.push({ name: "born", version: 1, state: "installed", description: "New: `n` goes in. Use it when the user asks.", grants: {}, grants_in_words: [] });
   server.tell({ type: "changed", list: "capabilities" });
   await until(() => find("[data-capability=born]"), "one that was written elsewhere");
@@ -205,6 +208,25 @@ async function tryCapabilities() {
   await until(() => find("[data-testid=outcome][data-state=failed]"), "a file that cannot be read");
   checks.a_file_that_cannot_be_read_is_said = find("[data-testid=outcome]").textContent.includes("The file could not be read; nothing was imported.");
   delete File.prototype.text;
+  const bring = (...files) => {
+    const chosen = new DataTransfer();
+    for (const [name, text] of files) chosen.items.add(new File([text], name));
+    find("[data-testid=import-file]").files = chosen.files;
+    find("[data-testid=import-file]").dispatchEvent(new Event("change"));
+  };
+  const isThere = (name) => until(() => find(`[data-capability=${name}]`) && find("[data-testid=outcome][data-state=done]")?.textContent.includes(`${name} is live.`), `${name} is there`);
+  const folder = { "capability.json": '{"name":"brought"}', "source.js": "let b = 2;" };
+  bring(...Object.entries(folder));
+  await isThere("brought");
+  bring(["whole.json", JSON.stringify({ ...folder, "capability.json": { name: "exported" } })]);
+  await isThere("exported");
+  checks.a_folder_is_imported_from_its_files_or_from_the_one_of_export = JSON.stringify(server.imported) === JSON.stringify([folder, { ...folder, "capability.json": { name: "exported" } }]);
+  const install = () => find("[data-name=feed]");
+  install().focus();
+  install().click();
+  await isThere("feed");
+  await until(() => install().textContent === "Install again", "it is known to be installed");
+  checks.what_comes_with_level3_is_installed_and_says_its_version = install().closest("li").textContent.includes("version 1 is installed") && document.activeElement === install();
 
   capabilities.show(["roman"]);
   await until(() => find("[data-testid=schema-form]"), "the form");
@@ -221,7 +243,7 @@ async function tryCapabilities() {
   field("all").querySelector("button").click();
   document.activeElement.value = HOSTILE;
   send.click();
-  await until(() => find("[data-testid=outcome][data-state=done]"), "the outcome");
+  await until(() => find("[data-testid=try-result] [data-testid=outcome][data-state=done]"), "the outcome");
   const result = find("[data-testid=try-result]").textContent;
   checks.the_result_and_the_log_are_shown = result.includes('"n": 7') && result.includes("a line") && result.includes("roman was called.");
   server.will.state = "unknown";
@@ -250,6 +272,15 @@ async function tryCapabilities() {
   checks.a_switch_keeps_the_focus = document.activeElement.dataset.action === "toggle";
   find("[data-action=toggle]").click();
   await until(() => find("[data-testid=capability-detail][data-enabled=true]"), "it is enabled");
+
+  let saved;
+  const { createObjectURL } = URL;
+  URL.createObjectURL = (blob) => ((saved = { blob }), "blob:nowhere");
+  addEventListener("click", (event) => event.target.matches("a[download]") && (event.preventDefault(), (saved.name = event.target.download)), { capture: true });
+  find("[data-action=export]").click();
+  await until(() => saved?.name, "a file is saved");
+  URL.createObjectURL = createObjectURL;
+  checks.export_saves_the_whole_folder_in_one_file = saved.name === "roman-v2.json" && saved.blob.type === "application/json" && JSON.stringify(JSON.parse(await saved.blob.text())) === '{"capability.json":{"name":"roman","version":2},"source.js":"let a = 1;"}';
 
   find("[data-action=rollback]").click();
   find("[data-testid=confirm]").click();

@@ -2,13 +2,15 @@
 // docs/api.md says, carries orders out, and tells of them over the line. For tests in node and in a
 // browser.
 
-/** `{ fetch, Socket, tell(frame), tasks, capabilities, asked, will }`; `will` says what becomes of the next orders. */
+/** `{ fetch, Socket, tell(frame), tasks, capabilities, asked, will, imported }`; `will` says what becomes of the next orders, `imported` has the folders that were brought. */
 export function workServer({ tasks = [], capabilities = [] } = {}) {
   const frames = [];
   const sockets = [];
   const turns = new Map();
   const asked = [];
   const will = { state: "done" };
+  const imported = [];
+  const shipped = [{ name: "feed", description: "Reads feeds as `json`.", grants_in_words: [], installed: null }];
   const tell = (frame) => {
     if (frame.seq === undefined && frame.type !== "changed") Object.assign(frame, { conversation: 1, seq: frames.push(frame) });
     for (const socket of sockets) socket.onmessage?.({ data: JSON.stringify(frame) });
@@ -48,9 +50,10 @@ export function workServer({ tasks = [], capabilities = [] } = {}) {
     [/^POST \/api\/capabilities\/(\w+)\/test/, () => [200, { passed: 1, failed: 1, results: [{ params: {}, ok: true }, { params: { n: 0 }, ok: false, error: { message: "no such number" } }] }]],
     [/^POST \/api\/capabilities\/(\w+)\/rollback$/, ([, name], body) => rolledBack(named(name), body)],
     [/^POST \/api\/capabilities\/(\w+)\/(enable|disable)$/, ([, name, way]) => (Object.assign(named(name), { state: way === "enable" ? "installed" : "disabled" }), live(named(name)), [200, {}])],
-    [/^POST \/api\/capabilities\/import$/, () => order("write_capability", () => ({ said: "It is live." }))],
-    [/^GET \/api\/shipped$/, () => [200, { shipped: [{ name: "feed", description: "Reads feeds as `json`.", grants_in_words: [], installed: null }] }]],
-    [/^POST \/api\/shipped\/(\w+)\/install$/, () => order("write_capability", () => ({ said: "It is live." }))],
+    [/^GET \/api\/capabilities\/(\w+)\/export(?:\?version=(\d+))?$/, ([, name, version]) => [200, { "capability.json": { name, version: Number(version) }, "source.js": "let a = 1;" }]],
+    [/^POST \/api\/capabilities\/import$/, (_, folder) => order("write_capability", () => (imported.push(folder), written(folder["capability.json"].name ?? JSON.parse(folder["capability.json"]).name)))],
+    [/^GET \/api\/shipped$/, () => [200, { shipped }]],
+    [/^POST \/api\/shipped\/(\w+)\/install$/, ([, name]) => order("write_capability", () => ((shipped.find((each) => each.name === name).installed = 1), written(name)))],
     [/^GET \/api\/turns\/(\d+)/, async ([, turn]) => {
       while (!turns.get(Number(turn))) await new Promise((resolve) => setTimeout(resolve));
       return [200, turns.get(Number(turn))];
@@ -58,6 +61,13 @@ export function workServer({ tasks = [], capabilities = [] } = {}) {
     [/^GET \/api\/conversations\/1\/frames/, () => [200, { frames, before: null }]],
     [/^GET \/api\/conversations/, () => [200, { conversations: [], next: null }]],
   ];
+
+  /** A new capability is there from now on. */
+  function written(name) {
+    capabilities.push({ name, version: 1, state: "installed", description: "New.", grants: {}, grants_in_words: [] });
+    live(named(name));
+    return { said: `\`${name}\` is live.`, version: 1 };
+  }
 
   function whole(entry, version = entry?.version) {
     if (!entry) return [404, { error: "there is no such capability" }];
@@ -92,5 +102,5 @@ export function workServer({ tasks = [], capabilities = [] } = {}) {
     close() {}
   }
   const greet = () => tell({ type: "hello", seq: 0, version: "1", conversation: 1, conversations: {}, last_seq: 0, model: { kind: "local" } });
-  return { fetch, Socket, tell, greet, tasks, capabilities, asked, will };
+  return { fetch, Socket, tell, greet, tasks, capabilities, asked, will, imported };
 }

@@ -1,13 +1,14 @@
 // A bad line between a browser and the program: it passes everything on, fails what the page asks
-// for as the program does without its database, or lets nothing through.
+// for as the program does without its database, knows nobody, or lets nothing through.
 
 import { createServer, request as ask } from "node:http";
 
 /** The answer of `StoreError::for_caller`, in `src/store/mod.rs`. */
 const FAILURE = JSON.stringify({ error: "the database does not answer; try again" });
+const STRANGER = JSON.stringify({ error: "sign in" });
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** Starts one before the server at `to`: `{ address, be(state), end }`, where `state` is `up`, `failing` or `down`. */
+/** Starts one before the server at `to`: `{ address, be(state), end }`, where `state` is `up`, `failing`, `stranger` or `down`. */
 export async function startBadLine(to) {
   const { hostname, port, host } = new URL(to);
   const sockets = new Set();
@@ -22,6 +23,7 @@ export async function startBadLine(to) {
   const server = createServer((request, response) => {
     if (state === "down") return request.socket.destroy();
     if (state === "failing" && request.url.startsWith("/api/")) return response.writeHead(503, JSON_TYPE).end(FAILURE);
+    if (state === "stranger" && request.url === "/api/me") return response.writeHead(401, JSON_TYPE).end(STRANGER);
     const passed = passedOn(request);
     passed.on("response", (answer) => (response.writeHead(answer.statusCode, answer.headers), answer.pipe(response)));
     passed.on("error", () => response.destroy());

@@ -98,4 +98,5 @@ export const noRelay = {
   "/api/relay/instances": { instances: [], more: false },
   "/api/relay/unknown": { messages: [] },
   "/api/relay/channels": { channels: [] },
+  "/api/relay/loopback": { messages: [] },
 };

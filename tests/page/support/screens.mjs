@@ -56,8 +56,21 @@ export const SCREENS = [
   { name: "replay", hash: "#activity/turn/1", steps: [came("activity", "[data-testid=replay-event]")] },
   { name: "usage", hash: "#activity/usage", steps: [came("activity", ".usage-body > section")] },
   { name: "settings", hash: "#settings", steps: [sheet("settings")] },
-  ...["me", "policy", "budgets", "users", "tiers", "secrets", "mcp", "look", "server"].map((part) => ({ name: `settings_${part}`, hash: `#settings/${part}`, steps: [sheet("settings")] })),
-  { name: "nowhere", hash: "#nowhere", steps: [shown("[data-testid=empty]")] },
+  ...["me", "model", "policy", "budgets", "users", "tiers", "secrets", "mcp", "look", "server"].map((part) => ({ name: `settings_${part}`, hash: `#settings/${part}`, steps: [sheet("settings")] })),
+  { name: "nowhere", hash: "#nowhere", steps: [shown("main > .place:not([data-place]) [data-testid=empty]")] },
+];
+
+/** True for a part of the settings: it is the whole page, of which another part is in sight. */
+export const isPart = ({ name }) => name.startsWith("settings_");
+
+/** The test phone has been asked for its messages. */
+const phoneCame = (browser) => browser.waitFor(`return performance.getEntriesByType("resource").some(({ name }) => name.includes("/api/relay/loopback?"))`);
+
+/** Pages beside the one with the places. For a `stranger` the server does not know who asks. */
+export const PAGES = [
+  { name: "sign_in", only: "stranger", path: "sign-in", hash: "", steps: [shown("#name")] },
+  { name: "new_password", only: "stranger", path: "sign-in", hash: `#${"0f".repeat(32)}`, steps: [shown("#again")] },
+  { name: "loopback", path: "loopback", hash: `#${encodeURIComponent("+491705550101")}`, steps: [shown("#say"), phoneCame] },
 ];
 
 /** Their pictures would be as another one's, since only what is folded away differs. */
@@ -67,6 +80,9 @@ export const SAME = ["campaign_forms"];
 export const SIZES = { desk: [1440, 900], tablet: [820, 1100], phone: [390, 844] };
 export const THEMES = ["light", "dark"];
 
+/** Windows in which little has room: a small phone, and a desk on which everything is twice as large. */
+export const WINDOWS = { 320: { size: [320, 640] }, zoom: { size: [720, 450], scale: 2 } };
+
 /** Those that a model has to have worked for: rows that were drawn, and a question that waits, where it was asked and in the inbox. */
 export const WORKED_SCREENS = [
   { name: "chart", hash: "#chat", steps: [...opened, click(".steps-list summary"), shown("[data-testid=chart-open]"), click("[data-testid=chart-open]"), shown(".chart-canvas canvas[role=img]"), toSight("rows-chart")] },
@@ -74,8 +90,8 @@ export const WORKED_SCREENS = [
   { name: "inbox", hash: "#approvals", steps: [shown("[data-testid=approvals-waiting] .deny")] },
 ];
 
-/** Places as they are seen while the server cannot be reached. */
-export const OFFLINE_SCREENS = ["chat", "approvals", "assistant", "tasks", "relay", "operator", "campaigns", "capabilities", "activity", "settings"].map((place) => ({ name: place, hash: `#${place}`, css: place === "chat" ? "l3-messages:not([hidden])" : `[data-place=${place}] .sheet` }));
+/** Those to which an address leads in a page that is there already, as it is while the server cannot be reached: one for each address. */
+export const OFFLINE_SCREENS = SCREENS.filter(({ hash, only }, index) => !only && SCREENS.findIndex((each) => each.hash === hash) === index);
 
 /** Screens that are there only in a window of some width. */
 export const PHONE_SCREENS = [
@@ -109,10 +125,19 @@ let loads = 0;
  * Opens a screen of the server at `address`, from a fresh load: with an address that is not the one before, and not by way of an empty page, for
  * which the browser would forget the font.
  */
-export async function openScreen(browser, address, { hash, steps }) {
+export async function openScreen(browser, address, { hash, steps, path }) {
   loads += 1;
-  await browser.go(`${address}?${loads}${hash}`);
-  await ready(browser);
+  await browser.go(`${address}${path ?? ""}?${loads}${hash}`);
+  if (path === undefined) await ready(browser);
   for (const step of steps) await step(browser, address);
+  await settled(browser);
+}
+
+/** Goes to a screen of `OFFLINE_SCREENS` in the page that is there. */
+export async function goToScreen(browser, address, { hash, steps }) {
+  await browser.js("location.hash = arguments[0]", hash);
+  for (const step of steps) await step(browser, address);
+  // A place that is being put in is empty for a moment.
+  await browser.waitFor(`return document.querySelector("main > .place:not([hidden])")?.firstElementChild && [...document.querySelectorAll("main l3-waiting")].every((node) => !node.checkVisibility())`);
   await settled(browser);
 }

@@ -70,7 +70,8 @@ export function fullWorld(now) {
   ].map((frame, index) => ({ ...frame, conversation: 1, seq: index + 1, at: at((index - 20) * MINUTE) }));
   const used = { requests: 4, input_tokens: 9123, output_tokens: 812, cost_micros: null };
   const task = (id, title, status, later) => ({ id, title, details: "", status, due_at: later === null ? null : at(later), updated_at: at(0) });
-  const calls = { calls: 12, failures: 1, p50_ms: 4, per_day: [{ day: at(0).slice(0, 10), calls: 12 }], last_error: null };
+  const phone = (n, mine, text) => ({ n, address: "+491705550101", mine, text, at: at((n - 9) * MINUTE), id: `phone-${n}` });
+  const calls = { calls: 12, failures: 1, p50_ms: 4, per_day: Array.from({ length: 30 }, (_, day) => (day % 5 === 4 ? 2 : 0)), last_error: null };
   const capability = (name, description, more = {}) => ({
     ...{ name, version: 1, state: "live", description, grants: {}, grants_in_words: [], versions: 1, updated_at: at(0), calls, ...more },
   });
@@ -102,6 +103,7 @@ export function fullWorld(now) {
       ...siteAnswers(),
       ...peopleAnswers(now),
       ...relayWorld(at).answers,
+      "/api/relay/loopback": { messages: [phone(1, false, "Good day, is the flat still free?"), phone(2, true, "It is. Friday at three?")] },
       ...operatorAnswers(at),
       ...campaignWorld(at).answers,
       "/api/assistant": assistantAnswer(now),
