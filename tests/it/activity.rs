@@ -194,6 +194,34 @@ async fn a_capability_is_called_by_hand_under_the_same_law_and_its_calls_are_cou
 }
 
 #[tokio::test]
+async fn a_call_by_hand_that_the_rules_ask_about_waits_for_a_person_and_is_not_made_if_they_refuse() {
+    let app = two_versions().await;
+    let rule = Some(json!({"rule": "ask"}));
+    assert_eq!(ask(&app, Method::PUT, "/api/policy/builder/rules/greet", rule).await.0, 200);
+    let mut last = Value::Null;
+    for (decision, body) in [("deny", json!({"reason": "not today"})), ("approve", json!({"always": false}))] {
+        let (status, queued) = ask(&app, Method::POST, "/api/capabilities/greet/call", Some(json!({"arguments": {}}))).await;
+        assert_eq!(status, 202, "{queued}");
+        let turn = format!("/api/turns/{}?wait=true", queued["turn"]);
+        let waits = get(&app, &turn).await;
+        assert_eq!((&waits["state"], &waits["results"]), (&json!("awaiting_approval"), &json!([])), "{waits}");
+        let question = get(&app, &format!("/api/approvals/{}", waits["approval"])).await;
+        assert_eq!((&question["state"], &question["shown"]["tool"]), (&json!("pending"), &json!("greet")), "{question}");
+        let path = format!("/api/approvals/{}/{decision}", waits["approval"]);
+        assert_eq!(ask(&app, Method::POST, &path, Some(body)).await.0, 200);
+        let done = get(&app, &turn).await;
+        let page = get(&app, &format!("/api/conversations/{}/frames", queued["conversation"])).await;
+        last = page["frames"].as_array().unwrap().iter().rfind(|frame| frame["type"] == "tool_result").cloned().unwrap();
+        let was_made = decision == "approve";
+        assert_eq!((&done["results"][0]["ok"], last["ms"].is_i64()), (&json!(was_made), was_made), "{done} {last}");
+        let permits = app.count("SELECT count(*) FROM audit_entries WHERE tool = 'greet' AND verdict = 'ask'").await;
+        assert_eq!(permits, i64::from(was_made));
+    }
+    assert_eq!(last["result"], "good day");
+    app.check_replay().await;
+}
+
+#[tokio::test]
 async fn the_fault_of_a_call_is_told_to_a_person_without_the_advice_to_a_model() {
     let app = TestApp::start().await;
     let code = "export default function half(params) { if (params.n % 2) throw new Error('it is odd'); return params.n / 2 }";

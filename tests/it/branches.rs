@@ -1,5 +1,7 @@
 //! Branches of conversations, and conversations as files.
 
+use std::collections::BTreeMap;
+
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -169,4 +171,51 @@ async fn a_conversation_is_exported_to_be_read_and_to_be_kept() {
         frames.iter().filter(|frame| frame["seq"].is_i64()).map(|frame| frame["seq"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(seqs(kept["frames"].as_array().unwrap()), seqs(&frames));
+}
+
+#[tokio::test]
+async fn words_that_mean_harm_are_exported_as_they_were_said_and_change_no_header() {
+    const HOSTILE: [&str; 8] = [
+        "<script>alert(1)</script>",
+        "<!doctype html><html><body onload=alert(1)><img src=x onerror=alert(1)>",
+        "[click](javascript:alert(1)) ![see](https://evil.example/a.png)",
+        "a\r\nSet-Cookie: stolen=1\r\nContent-Type: text/html\r\n\r\n<p>b",
+        "x\"; filename=\"evil.html",
+        "x.html\"; filename*=UTF-8''evil.html",
+        "\u{202e}lmth.dm </title><svg onload=alert(1)>",
+        "\u{feff}+ADw-script+AD4-alert(1)+ADw-/script+AD4-",
+    ];
+    let app = TestApp::start().await;
+    let mut talk = app.connect().await;
+    app.script([text("Hello.")]);
+    let main = talk.ask("hello").await[0]["conversation"].clone();
+    let export = async || {
+        let at = format!("http://{}/api/conversations/{main}/export", app.address());
+        let answer = client().get(at).send().await.unwrap();
+        let headers = answer.headers().iter();
+        let mut headers: BTreeMap<_, _> =
+            headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect();
+        // Only these two follow from what is in the file and from when it was read.
+        headers.retain(|name, _| name != "content-length" && name != "date");
+        (headers, answer.text().await.unwrap())
+    };
+    let (harmless, _) = export().await;
+    let disposition = format!("attachment; filename=\"conversation-{main}.md\"");
+    for (name, value) in [
+        ("content-type", "text/markdown; charset=utf-8"),
+        ("content-disposition", disposition.as_str()),
+        ("x-content-type-options", "nosniff"),
+    ] {
+        assert_eq!(harmless.get(name).map(String::as_str), Some(value));
+    }
+    for hostile in HOSTILE {
+        let titled = ask(&app, Method::PATCH, &format!("/api/conversations/{main}"), Some(json!({"title": hostile}))).await;
+        assert_eq!(titled.0, 200, "{hostile}");
+        app.script([text(hostile)]);
+        talk.ask(hostile).await;
+        let (headers, read) = export().await;
+        assert_eq!(headers, harmless, "{hostile}");
+        assert!(read.matches(hostile).count() >= 2, "said and answered, letter by letter: {hostile}: {read}");
+        assert!(read.starts_with("# "), "{read}");
+    }
 }

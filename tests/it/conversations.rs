@@ -1,6 +1,6 @@
 //! Conversations as a person finds them again: the list, its changes, the search, and older frames.
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use level3::domain::ConversationId;
 use level3::wire::api::ConversationChange;
 use reqwest::Method;
@@ -348,6 +348,48 @@ async fn older_frames_come_by_pages_that_cut_no_turn_and_show_nothing_twice() {
     assert_eq!(older, whole);
     assert!(pages >= 6, "{pages}");
     assert_eq!(of_type(&whole, "turn")["content"], "look at 0");
+}
+
+/// The time at which the frame says it happened.
+fn time_of(frame: &Value) -> DateTime<Utc> {
+    let at = frame["at"].as_str().unwrap_or_else(|| panic!("it has no time: {frame}"));
+    DateTime::parse_from_rfc3339(at).unwrap_or_else(|error| panic!("{error}: {frame}")).to_utc()
+}
+
+#[tokio::test]
+async fn every_recorded_frame_says_when_it_happened() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    let begun = app.now();
+    app.script([
+        call("manage_tasks", json!({"action": "create", "title": "Tea"})),
+        call("execute_sql", json!({"query": "DROP SCHEMA agent CASCADE"})),
+        text("Then not."),
+    ]);
+    client.say("make a task, then drop it all").await;
+    let mut live = client.until(|frame| frame["type"] == "approval").await;
+    app.advance(90);
+    client.deny(live.last().unwrap()).await;
+    live.extend(client.turn().await);
+    let main = app.store().owners().main_conversation(app.now()).await.unwrap();
+    let page = get(&app, &format!("/api/conversations/{main}/frames")).await["frames"].clone();
+    let mut again = app.connect().await;
+    again.resume(0).await;
+    let last = live.last().unwrap()["seq"].clone();
+    let resumed = again.until(|frame| frame["seq"] == last).await;
+
+    // A frame has the same time on each way to a client, and only recorded ones have one.
+    let times = |frames: &[Value]| {
+        let (recorded, passing): (Vec<_>, Vec<_>) = frames.iter().partition(|frame| frame["seq"].is_i64());
+        assert!(passing.iter().all(|frame| frame["at"].is_null()), "{passing:?}");
+        for kind in ["turn", "tool_call", "tool_result", "task", "approval", "assistant"] {
+            assert!(recorded.iter().any(|frame| frame["type"] == kind), "no `{kind}` among {recorded:?}");
+        }
+        recorded.into_iter().map(time_of).collect::<Vec<_>>()
+    };
+    let told = times(&live);
+    assert!(told.is_sorted() && told.first() == Some(&begun) && told.last() == Some(&app.now()), "{told:?}");
+    assert_eq!((times(page.as_array().unwrap()), times(&resumed)), (told.clone(), told));
 }
 
 #[tokio::test]

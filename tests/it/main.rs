@@ -48,6 +48,7 @@ mod metrics;
 mod migrations;
 mod model_faults;
 mod models;
+mod old_client;
 mod old_data;
 mod openai_sdk;
 mod operations;
