@@ -17,11 +17,12 @@ fn limit(change: fn(&mut Budget)) -> Budget {
 #[test]
 fn every_limit_of_every_span_is_reached_at_its_number_and_not_before() {
     type Row = (What, fn(&mut Budget), fn(&mut Spent), fn(&mut Spent));
-    let rows: [Row; 6] = [
+    let rows: [Row; 7] = [
         (What::Steps, |b| b.steps = Some(3), |s| s.steps = 2, |s| s.steps = 3),
         (What::WallSeconds, |b| b.wall_seconds = Some(3), |s| s.wall_seconds = 2, |s| s.wall_seconds = 3),
         (What::InputTokens, |b| b.input_tokens = Some(3), |s| s.input_tokens = 2, |s| s.input_tokens = 3),
         (What::OutputTokens, |b| b.output_tokens = Some(3), |s| s.output_tokens = 2, |s| s.output_tokens = 3),
+        (What::Tokens, |b| b.tokens = Some(3), |s| s.input_tokens = 2, |s| (s.input_tokens, s.output_tokens) = (2, 1)),
         (What::Money, |b| b.money_micros = Some(3), |s| s.money_micros = 2, |s| s.money_micros = 3),
         (What::ToolCalls, |b| b.tool_calls = Some(3), |s| s.tool_calls = 2, |s| s.tool_calls = 3),
     ];

@@ -176,7 +176,7 @@ async fn cancelar_aborts_task() {
 // Phase 7
 
 /// A desk whose operator has written the script `double`.
-async fn with_script() -> Desk {
+pub async fn with_script() -> Desk {
     let desk = Desk::start().await;
     desk.app.script([call("create_script", doubling(2)), harmless(), text("Written.")]);
     desk.order("write a script that doubles").await;
@@ -247,7 +247,7 @@ async fn script_correction_works() {
     let refused = lines.iter().find(|line| line["event"] == "execution_error").unwrap()["result"].as_str().unwrap().to_owned();
     let refused: Value = serde_json::from_str(&refused).unwrap();
     assert!(refused["error"].as_str().unwrap().contains("syntax"), "{refused}");
-    assert_eq!((&refused["line"], refused["offset"].is_u64()), (&json!(2), true), "line and column: {refused}");
+    assert_eq!((&refused["line"], &refused["offset"]), (&json!(2), &json!(21)), "line and column: {refused}");
     assert_eq!(body(&lines, "execution_result")["ok"], true);
 }
 

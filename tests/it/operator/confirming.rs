@@ -223,6 +223,17 @@ async fn a_plain_yes_allows_what_has_little_effect_and_is_told_when_it_is_not_en
 }
 
 #[tokio::test]
+async fn a_plain_no_aborts_in_each_language() {
+    for word in ["no", "não"] {
+        let desk = asked().await;
+        desk.order(word).await;
+        let told = desk.heard(2).await;
+        assert!(told.starts_with("Task 1 was aborted. You said no to `list_scripts`"), "{word}: {told}");
+        assert_eq!((desk.states().await, desk.carried_out().await), (vec!["ABORTED".to_owned()], 0), "{word}");
+    }
+}
+
+#[tokio::test]
 async fn page_and_command_line_decide_as_well() {
     let desk = asked().await;
     desk.app.script([text("None.")]);

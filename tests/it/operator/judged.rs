@@ -1,7 +1,10 @@
 //! A governor that answers junk, flatters, or is injected through the arguments: no verdict is ever
 //! looser than without it.
 
-use serde_json::json;
+use std::collections::BTreeSet;
+
+use level3::model::Entry;
+use serde_json::{Value, json};
 
 use super::{Desk, body, noted};
 use crate::support::{call, text};
@@ -52,7 +55,7 @@ async fn junk_is_asked_for_once_more_and_then_counts_as_the_strictest() {
 }
 
 #[tokio::test]
-async fn a_plan_that_breaks_its_form_is_refused_and_asked_for_once_more() {
+async fn each_plan_that_breaks_its_form_is_refused_and_another_is_asked_for() {
     let desk = Desk::start().await;
     let broken = [json!({"arguments": {"n": 1}}), json!({"name": ["double"]})];
     desk.app.script(broken.map(|arguments| call("execute_script", arguments)));
@@ -73,6 +76,9 @@ const INJECTED: [&str; 4] = [
     "CONFIRMAR",
 ];
 
+/// The parts of what the governor is shown.
+const PROPOSAL: [&str; 4] = ["arguments_as_text", "declared_effects", "the_user_asked", "tool"];
+
 #[tokio::test]
 async fn a_governor_that_is_injected_through_the_arguments_loosens_nothing() {
     for injected in INJECTED {
@@ -83,15 +89,23 @@ async fn a_governor_that_is_injected_through_the_arguments_loosens_nothing() {
         desk.order("write it").await;
         desk.heard(1).await;
         // An update is confirmed each time, however harmless the governor calls it.
-        desk.app.script([call("update_script", draft), super::harmless()]);
+        desk.app.script([call("update_script", draft.clone()), super::harmless()]);
         desk.order("change it").await;
         let asked = desk.heard(2).await;
         assert!(asked.contains("CONFIRMAR"), "{injected}: {asked}");
         assert_eq!(desk.carried_out().await, 1);
         // The arguments stayed data: one JSON string in the governor's request.
         let request = desk.app.script.requests().last().unwrap().clone();
-        let said = format!("{:?}", request.entries[1]);
-        assert!(said.contains("arguments_as_text"), "{said}");
+        let Entry::User(shown) = &request.entries[1] else { panic!("no proposal: {request:?}") };
+        let shown: Value = serde_json::from_str(shown).unwrap();
+        let parts: BTreeSet<_> = shown.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(parts, BTreeSet::from(PROPOSAL), "{shown}");
+        let arguments: Value = serde_json::from_str(shown["arguments_as_text"].as_str().unwrap()).unwrap();
+        for (name, value) in draft.as_object().unwrap() {
+            assert_eq!(&arguments[name], value, "{name} in {shown}");
+        }
+        assert_eq!((&shown["tool"], &shown["the_user_asked"]), (&json!("update_script"), &json!("change it")));
+        assert_eq!(request.entries.len(), 2, "the prompt and the proposal: {request:?}");
         desk.order("CANCELAR").await;
         desk.until(&["COMPLETED", "ABORTED"]).await;
     }

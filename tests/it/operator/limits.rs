@@ -41,6 +41,11 @@ async fn the_301st_second_aborts_and_waiting_does_not_count() {
     desk.app.advance(2);
     let told = desk.heard(2).await;
     assert!(told.contains("was aborted") && told.contains("301 seconds"), "{told}");
+    let lines = desk.log(1, "task_aborted").await;
+    let place = |event: &str| lines.iter().position(|line| line["event"] == event).expect(event);
+    assert!(place("limit_exceeded") < place("task_aborted"), "{lines:#?}");
+    assert!(body(&lines, "limit_exceeded")["reason"].as_str().unwrap().contains("301 seconds"), "{lines:#?}");
+    desk.until(&["ABORTED"]).await;
 }
 
 #[tokio::test]

@@ -11,6 +11,8 @@ use level3::model::Entry;
 use reqwest::Method;
 use serde_json::json;
 use sha2::{Digest, Sha256};
+use x11rb::connection::Connection;
+use x11rb::protocol::xproto::{ChangeWindowAttributesAux, ConnectionExt};
 
 use super::{Desk, OWNER, STRANGER, harmless, judged, noted};
 use crate::images::PNG;
@@ -52,6 +54,15 @@ impl Display {
     async fn desk(&self) -> Desk {
         Desk::with(&[("DISPLAY", &self.name)]).await
     }
+
+    /// Paints all of it in one colour.
+    fn paint(&self, rgb: u32) {
+        let (connection, number) = x11rb::connect(Some(&self.name)).unwrap();
+        let root = connection.setup().roots[number].root;
+        let painted = ChangeWindowAttributesAux::new().background_pixel(rgb);
+        connection.change_window_attributes(root, &painted).unwrap().check().unwrap();
+        connection.clear_area(false, root, 0, 0, 0, 0).unwrap().check().unwrap();
+    }
 }
 
 impl Drop for Display {
@@ -83,6 +94,19 @@ async fn screenshot_file_generated() {
 }
 
 #[tokio::test]
+async fn a_picture_has_the_colour_of_the_screen() {
+    let Some(display) = Display::start().await else { return };
+    display.paint(0x00C0_4010);
+    let (desk, picture) = asked_for(&display).await;
+    let bytes = std::fs::read(desk.home().join("media").join(picture["media"]["sha256"].as_str().unwrap())).unwrap();
+    let mut reader = png::Decoder::new(std::io::Cursor::new(&bytes)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    reader.next_frame(&mut pixels).unwrap();
+    assert_eq!(pixels.len(), 640 * 480 * 3);
+    assert!(pixels.chunks_exact(3).all(|pixel| *pixel == [0xC0, 0x40, 0x10]), "{:x?}", &pixels[..3]);
+}
+
+#[tokio::test]
 async fn screenshot_sent_via_whatsapp() {
     let Some(display) = Display::start().await else { return };
     let (desk, picture) = asked_for(&display).await;
@@ -111,14 +135,33 @@ async fn media_saved_in_zeta_media() {
 /// A desk whose screen is one pixel: a program in place of `grim` gives it, so that no display is
 /// needed.
 pub async fn pictured() -> (tempfile::TempDir, Desk) {
+    pictured_with(&[]).await
+}
+
+/// The same with further settings.
+async fn pictured_with(more: &[(&str, &str)]) -> (tempfile::TempDir, Desk) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("pixel.png"), STANDARD.decode(PNG).unwrap()).unwrap();
     let grim = folder.path().join("grim");
     std::fs::write(&grim, format!("#!/bin/sh\nexec cp '{}/pixel.png' \"$1\"\n", folder.path().display())).unwrap();
     std::fs::set_permissions(&grim, std::fs::Permissions::from_mode(0o700)).unwrap();
     let search = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
-    let desk = Desk::with(&[("WAYLAND_DISPLAY", "wayland-9"), ("PATH", &search)]).await;
+    let settings = [("WAYLAND_DISPLAY", "wayland-9"), ("PATH", &*search)];
+    let desk = Desk::with(&[&settings, more].concat()).await;
     (folder, desk)
+}
+
+#[tokio::test]
+async fn a_picture_goes_to_the_number_that_ordered_it_and_to_no_other_that_may_order() {
+    let second = "+491701111111";
+    let (_folder, desk) = pictured_with(&[("LEVEL3_OPERATOR", &format!("loopback:{OWNER},{second}"))]).await;
+    for (number, other, of_other) in [(second, OWNER, 0), (OWNER, second, 2)] {
+        desk.app.script([call("take_screenshot", json!({})), harmless(), text("Sent.")]);
+        assert_eq!(desk.says(json!({"address": number, "text": "show me the screen"})).await, "order");
+        assert_eq!(desk.heard_by(number, 2).await, "Sent.");
+        let pictures = desk.phone(number).await.iter().filter(|message| message["media"].is_object()).count();
+        assert_eq!((pictures, desk.phone(other).await.len()), (1, of_other), "{number}");
+    }
 }
 
 #[tokio::test]

@@ -44,6 +44,13 @@ async fn pictures_sound_and_documents_go_both_ways_bit_for_bit() {
         program.accept(&message).await;
     }
 
+    let uploaded = contact.client.upload(vec![5; 3000], MediaType::Audio, UploadOptions::default()).await.unwrap();
+    contact.send(audio_message(uploaded, AudioOptions::default())).await;
+    let message = program.until(|line| line["kind"] == "message").await;
+    assert_eq!((&message["media"]["bytes"], &message["media"]["type"]), (&json!(3000), &json!("audio/ogg; codecs=opus")));
+    assert!(std::fs::read(home.path().join(message["media"]["path"].as_str().unwrap())).unwrap() == [5; 3000]);
+    program.accept(&message).await;
+
     let uploaded = contact.client.upload(vec![7; 5000], MediaType::Audio, UploadOptions::default()).await.unwrap();
     mock.files.lose();
     contact.send(audio_message(uploaded, AudioOptions::default())).await;
@@ -203,4 +210,20 @@ async fn groups_hidden_names_and_our_own_words_are_told_apart() {
     let message = program.message("after it").await;
     program.accept(&message).await;
     assert!(!program.said.iter().any(|line| line["text"] == "our own answer"), "{:#?}", program.said);
+}
+
+#[tokio::test]
+async fn a_note_to_ourselves_is_to_our_number_if_the_chat_goes_by_our_hidden_name() {
+    let (mock, home) = (Mock::start().await, Home::new());
+    let mut program = Program::paired(&mock, &home).await;
+    let phone = Contact::own_phone(&mock).await;
+    mock.hide(OURS);
+    phone.say("a note to myself").await;
+    let message = program.message("a note to myself").await;
+    let ours = json!(format!("+{OURS}"));
+    let told = (&message["own"], &message["from"], &message["to"], &message["chat"]);
+    assert_eq!(told, (&json!(true), &ours, &ours, &json!("direct")));
+    program.accept(&message).await;
+    soon("the note is acknowledged", || mock.unacknowledged(DEVICE) == 0).await;
+    assert!(!program.said.iter().any(|line| line.to_string().contains("@lid")), "{:#?}", program.said);
 }

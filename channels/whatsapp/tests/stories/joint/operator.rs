@@ -101,6 +101,11 @@ impl Zeta {
 
     /// The same in a terminal of so many columns.
     fn start_in(&self, columns: u16, failpoint: &str) -> Terminal {
+        self.runs(columns, failpoint, "operator")
+    }
+
+    /// Runs level3 with these arguments.
+    fn runs(&self, columns: u16, failpoint: &str, arguments: &str) -> Terminal {
         let (base_url, home) = (self.model.base_url(), self.home.to_str().unwrap());
         let settings = [
             ("LEVEL3_FAILPOINT", failpoint),
@@ -110,7 +115,7 @@ impl Zeta {
             ("LLM_MODEL", "scripted"),
             ("DISPLAY", &*self.display.name),
         ];
-        let command = format!("{} operator", binary("level3").display());
+        let command = format!("{} {arguments}", binary("level3").display());
         Terminal::run_in(columns, &command, self.home.parent().unwrap(), &settings)
     }
 
@@ -227,6 +232,53 @@ async fn in_a_terminal_too_narrow_for_the_code_an_operator_is_linked_by_the_pair
     let owner = Contact::paired(&mock).await;
     owner.say("what day is it?").await;
     owner.hears_text(FRIDAY).await;
+    assert_eq!(terminal.interrupts().await.code(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_first_start_asks_for_number_and_model_and_reset_whatsapp_shows_a_new_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let mock = Mock::start().await;
+    let zeta = Zeta::new(folder.path(), &mock).await;
+    let (file, key_file) = (zeta.home.join("config.json"), zeta.home.join("model-key"));
+    std::fs::remove_file(&file).unwrap();
+    let (number, key) = (format!("+{THEIRS}"), "canary-key");
+    let mut terminal = zeta.start();
+    for (question, answer) in [
+        ("The number that may give orders", &*number),
+        ("Provider of the model", "openai"),
+        ("Model, as the provider names it", "scripted"),
+        ("The key for openai", key),
+    ] {
+        terminal.prints(question).await;
+        terminal.types(&format!("{answer}\n")).await;
+    }
+    // It ends before WhatsApp: by a no to the risk, or because the page's usual address is taken.
+    let (asks, taken) = ("Type `yes`", "cannot have the address");
+    soon("the settings are kept", || terminal.text().contains(asks) || terminal.text().contains(taken)).await;
+    if terminal.text().contains(asks) {
+        terminal.types("no\n").await;
+    }
+    assert_ne!(terminal.ends().await.code(), Some(0));
+    let mut config: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let model = json!({"provider": "openai", "name": "scripted", "base_url": null});
+    assert_eq!((&config["number"], &config["model"]), (&json!(number), &model));
+    assert!(std::fs::read_to_string(&key_file).unwrap().contains(key));
+    assert!(!terminal.text().contains(key), "{}", terminal.text());
+
+    // From here on with the scripted model, and at an address that is free.
+    config["listen"] = json!(free_address());
+    config.as_object_mut().unwrap().remove("model");
+    std::fs::write(&file, config.to_string()).unwrap();
+    std::fs::remove_file(&key_file).unwrap();
+    let terminal = zeta.linked(&mock, "").await;
+    assert_eq!(terminal.interrupts().await.code(), Some(0));
+
+    let terminal = zeta.runs(100, "", "operator --reset-whatsapp");
+    terminal.prints("The WhatsApp session is put aside").await;
+    mock.scan(&terminal.scans().await, OURS, 1);
+    terminal.prints(&format!("The channel is online as +{OURS}")).await;
+    assert_eq!(mock.seen("a device wants to be paired"), 2);
     assert_eq!(terminal.interrupts().await.code(), Some(0));
 }
 

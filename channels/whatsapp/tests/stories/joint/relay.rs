@@ -61,7 +61,7 @@ impl Office {
         String::from_utf8(ran.stdout).unwrap()
     }
 
-    fn told(&self, arguments: &[&str]) -> Value {
+    fn json_of(&self, arguments: &[&str]) -> Value {
         serde_json::from_str(&self.done(&[&["--json"], arguments].concat())).unwrap()
     }
 
@@ -105,7 +105,7 @@ impl Office {
     async fn has(&self, id: &str, many: usize, delivery: &str) {
         let mut transcript = Value::Null;
         let all = comes(|| {
-            transcript = self.told(&["transcript", id]);
+            transcript = self.json_of(&["transcript", id]);
             transcript["messages"].as_array().unwrap().iter().filter(|message| message["delivery"] == delivery).count() == many
         });
         assert!(all.await, "{many} messages {delivery} of {transcript:#}");
@@ -137,16 +137,16 @@ async fn relay_writes_to_a_contact_follows_up_and_gives_up() {
     contact.say("Friday at three would be fine.").await;
     contact.hears_text(WORDS[1]).await;
     office.delivered(id, 2).await;
-    let transcript = office.told(&["transcript", id]).to_string();
+    let transcript = office.json_of(&["transcript", id]).to_string();
     assert!(transcript.contains("Friday at three would be fine."), "{transcript}");
 
     // Silence: one follow-up, and at last the end. The session stays, so no code is shown any more.
     office.later(3_700);
     contact.hears_text(WORDS[2]).await;
     office.delivered(id, 3).await;
-    assert_eq!(office.told(&["get", id])["follow_ups"], 1);
+    assert_eq!(office.json_of(&["get", id])["follow_ups"], 1);
     office.later(7_600);
-    soon("it gives up", || office.told(&["get", id])["state"] == "ABANDONED").await;
+    soon("it gives up", || office.json_of(&["get", id])["state"] == "ABANDONED").await;
     assert_eq!(contact.texts(), WORDS);
     assert_eq!(mock.seen("a device wants to be paired"), 2, "the program's and the contact's");
     office.done(&["stop"]);

@@ -80,11 +80,14 @@ impl Mock {
             if !attr(node, "edit").is_empty() {
                 passed = passed.attr("edit", attr(node, "edit"));
             }
-            if let Some(recipient) = &own {
-                passed = passed.attr("recipient", recipient);
-            }
             let mut state = self.state();
-            let name = if state.hidden.iter().any(|hidden| hidden == user) {
+            let hidden = state.hidden.iter().any(|hidden| hidden == user);
+            if let Some(recipient) = own {
+                // The chat of a hidden number with itself goes by the hidden name, too.
+                let oneself = hidden && number(&recipient) == user;
+                passed = passed.attr("recipient", if oneself { jid(&format!("9{user}@lid")) } else { recipient });
+            }
+            let name = if hidden {
                 if !state.numberless.iter().any(|numberless| numberless == user) {
                     passed = passed.attr("sender_pn", jid(&format!("{user}@{SERVER}")));
                 }
