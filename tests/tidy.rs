@@ -15,6 +15,7 @@ mod tidy {
     pub mod machines;
     pub mod names;
     pub mod prose;
+    pub mod routes;
     pub mod rules;
     pub mod sizes;
     pub mod tokens;
@@ -22,7 +23,7 @@ mod tidy {
 
 use tidy::files::{Finding, Source, project};
 use tidy::floors::Floors;
-use tidy::{arrows, attacks, circles, columns, licences, machines, names, prose, rules, sizes};
+use tidy::{arrows, attacks, circles, columns, licences, machines, names, prose, routes, rules, sizes};
 
 fn floors() -> Floors {
     Floors::from_document(include_str!("../ARCHITECTURE.md")).unwrap()
@@ -112,6 +113,15 @@ fn no_function_is_longer_than_80_lines() {
 }
 
 #[test]
+fn a_turn_is_read_like_a_story() {
+    let project = project();
+    let agent = project.iter().find(|file| file.path == "src/agent/mod.rs").expect("the file of the loop");
+    let (step, lines) = (sizes::body(agent, "step").expect("`Agent::step`"), agent.text.lines().count());
+    assert!(step <= 40, "`Agent::step` has {step} lines of code; 40 are the end: give a part of it a name");
+    assert!(lines <= 250, "{} has {lines} lines; 250 are the end: split it", agent.path);
+}
+
+#[test]
 fn half_of_the_files_are_short_and_nine_of_ten_are_no_burden() {
     let project = project();
     let house = circles::House::read(&project);
@@ -137,6 +147,12 @@ fn each_crate_holds_its_floors() {
 #[test]
 fn no_file_is_longer_than_500_lines() {
     check(&project(), Source::is_code, rules::length);
+}
+
+#[test]
+fn no_file_of_the_page_is_longer_than_250_lines() {
+    let is_text = |file: &Source| [".js", ".css", ".html"].iter().any(|ending| file.path.ends_with(ending));
+    check(&project(), |file| file.path.starts_with("static/") && is_text(file), rules::page_length);
 }
 
 #[test]
@@ -184,6 +200,11 @@ fn no_two_types_have_one_name() {
 }
 
 #[test]
+fn a_function_is_named_by_what_it_gives() {
+    check(&project(), Source::is_rust, names::empty);
+}
+
+#[test]
 fn only_main_ends_the_process() {
     check(&project(), program, rules::exit);
 }
@@ -227,6 +248,14 @@ fn sentences_in_documents_begin_with_their_subject() {
 fn every_attack_in_the_document_has_a_test_that_exists() {
     let project = project();
     check(&project, |file| file.path == "docs/security.md", |document| attacks::check(document, &project));
+}
+
+#[test]
+fn the_document_of_the_interface_has_its_routes_and_no_others() {
+    let project = project();
+    let routes = routes::mounted(&project).len();
+    assert!(routes > 130, "only {routes} routes were read, so hardly anything was checked");
+    check(&project, |file| file.path == "docs/api.md", |document| routes::check(&project, document));
 }
 
 #[test]

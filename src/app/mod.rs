@@ -42,6 +42,7 @@ use crate::wire::api::MadeBackup;
 use workshop::Workshop;
 
 pub use folder::{DataFolder, FolderError};
+pub use workshop::named_tools;
 
 /// The parts that come from outside and differ in a test.
 #[derive(Clone)]

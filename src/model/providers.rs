@@ -7,8 +7,9 @@
 //!
 //! To add a provider: an entry in [`PROVIDERS`], before `custom`; in `config` its word
 //! (`PROVIDER_WORDS`) and the variable of its key or address (`PROVIDER_KEYS`,
-//! `PROVIDER_ADDRESSES`); rows in the two tables of docs/operations.md, and its word in README.md.
-//! Answers that only it sends are a test in `tests/model_wire/dialects.rs`.
+//! `PROVIDER_ADDRESSES`); in `domain/profile.rs` the place of its key in the home of the operator
+//! (`IN_HOME`); rows in the two tables of docs/operations.md, and its word in README.md. Answers
+//! that only it sends are a test in `tests/model_wire/dialects.rs`.
 
 use super::Abilities;
 use crate::domain::{Rate, SchemaForm};

@@ -17,7 +17,7 @@ use crate::clock::Clock;
 use crate::config::OperatorLimits;
 use crate::domain::relay::ContactAddress;
 use crate::domain::{ConversationId, Mode};
-use crate::profiles::OPERATOR;
+use crate::profiles::{OPERATOR, Profiles};
 use crate::store::{Store, StoreError};
 
 pub use orders::OperatorOrders;
@@ -38,13 +38,14 @@ pub struct OperatorSettings {
 pub struct Operator {
     store: Store,
     clock: Arc<dyn Clock>,
+    profiles: Profiles,
     settings: Arc<OperatorSettings>,
 }
 
 impl Operator {
     /// A desk for these numbers.
-    pub fn new(store: Store, clock: Arc<dyn Clock>, settings: OperatorSettings) -> Self {
-        Self { store, clock, settings: Arc::new(settings) }
+    pub fn new(store: Store, clock: Arc<dyn Clock>, profiles: Profiles, settings: OperatorSettings) -> Self {
+        Self { store, clock, profiles, settings: Arc::new(settings) }
     }
 
     /// Takes the orders of these numbers.

@@ -12,7 +12,8 @@ use crate::domain::operator::{
 };
 use crate::domain::relay::{MOST_TEXT_IN, MediaNote, plain_text};
 use crate::domain::{ApprovalId, ConversationId, Heard, Image, ImageType};
-use crate::store::{NewImage, NewMessage, OperatorWords, StoreError};
+use crate::profiles::Profiles;
+use crate::store::{NewImage, NewMessage, OperatorWords, Question, StoreError};
 use crate::wire::MAX_IMAGE_BYTES;
 
 /// So long after a question has ended, a plain yes or no is taken as one that came late, and not as
@@ -105,7 +106,9 @@ impl OperatorOrders {
         {
             return Ok(true);
         }
-        if let Some(question) = theirs.question(conversation, now).await? {
+        if let Some(question) = theirs.question(conversation, now).await?
+            && may_decide(&self.operator.profiles, &question)
+        {
             let heard = question.words.heard(said).filter(|heard| *heard != Heard::SomethingElse);
             if heard.is_some() || plain_yes(said) {
                 let asked = question.asked.as_ref();
@@ -172,6 +175,11 @@ impl OperatorOrders {
     }
 }
 
+/// True if the words of a question's conversation decide about it, as its profile says.
+fn may_decide(profiles: &Profiles, question: &Question) -> bool {
+    profiles.get(&question.profile).is_ok_and(|profile| profile.audience.may_decide())
+}
+
 /// The key of the answer to a message.
 fn key(about: &str, order: &NewOrder<'_>) -> String {
     format!("{about}-{}", source(order).client_id())
@@ -230,6 +238,20 @@ impl Orders for OperatorOrders {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::{Audience, Profile, Words};
+    use crate::profiles::OPERATOR;
+
+    #[test]
+    fn a_word_decides_only_if_the_audience_of_the_questions_profile_may() {
+        let profile = OPERATOR.to_owned();
+        let mut question = Question { approval: ApprovalId(1), profile, words: Words::none(), asked: None, whole: true };
+        let own = Profiles::default();
+        let outside = Profile { audience: Audience::Contact, ..(*own.get(OPERATOR).unwrap()).clone() };
+        assert!(may_decide(&own, &question));
+        assert!(!may_decide(&own.with(outside), &question), "a contact's word is no decision, by whichever door it comes");
+        question.profile = "gone".to_owned();
+        assert!(!may_decide(&Profiles::default(), &question));
+    }
 
     #[test]
     fn a_file_that_is_not_kept_is_not_said_to_be_too_large() {

@@ -107,6 +107,11 @@ impl Tools {
         self.registry.known(catalogue, profile.tools)
     }
 
+    /// The names of all tools that the program brings, for whichever profile.
+    pub fn names(&self) -> Vec<&str> {
+        self.registry.fixed.iter().map(|fixed| fixed.spec.name.as_str()).collect()
+    }
+
     /// The live capabilities; none in safe mode.
     ///
     /// # Errors

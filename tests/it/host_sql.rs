@@ -42,7 +42,7 @@ fn statement<'a>(statement: &'a [&'a str], params: &'a [Value], login: AgentLogi
     AgentSql { statements: statement, params, limits: RowLimits::default(), login, promised: false, shown: &[] }
 }
 
-fn told(answer: Result<String, String>) -> Value {
+fn error_json(answer: Result<String, String>) -> Value {
     let text = answer.expect_err("an error");
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
@@ -67,7 +67,7 @@ async fn a_statement_of_a_capability_happens_once_and_its_answer_is_kept() {
     assert_eq!(failing.unwrap().unwrap(), r#"{"row_count":1}"#, "what was recorded is what happened");
 
     let wrong = "INSERT INTO notes VALUES ($1, 'two')";
-    assert_eq!(told(held.write(3, wrong, json!(["two"])).await)["code"], "22P02");
+    assert_eq!(error_json(held.write(3, wrong, json!(["two"])).await)["code"], "22P02");
     let request = json!({ "text": wrong, "params": ["two"] });
     let earlier = held.store.earlier_operation(&held.operation(3, OperationKind::Sql, &request)).await.unwrap();
     assert!(matches!(earlier, Earlier::Done(Err(_))), "{earlier:?}");
@@ -113,7 +113,7 @@ async fn parameters_are_values_and_take_the_type_of_their_place() {
         let error = held.read(text, params).await.expect_err(text);
         assert!(error.contains(said), "{text}: {error}");
     }
-    let wrong = told(held.read("SELECT 1 + $1::int AS n", json!(["seven"])).await);
+    let wrong = error_json(held.read("SELECT 1 + $1::int AS n", json!(["seven"])).await);
     assert_eq!((&wrong["code"], wrong.get("position")), (&json!("22P02"), None));
     held.end().await;
 }
@@ -219,12 +219,12 @@ async fn who_may_only_read_changes_nothing_by_no_trick() {
         ("SELECT 1; COMMIT; INSERT INTO t VALUES (9)", "42601"),
         ("ALTER ROLE CURRENT_USER SET search_path = nowhere", "25006"),
     ] {
-        let error = told(held.read(text, json!([])).await);
+        let error = error_json(held.read(text, json!([])).await);
         assert_eq!(error["code"].as_str().unwrap_or_default(), code, "{text}: {error}");
     }
     // A setting for later transactions of the session does not reach any.
     held.read("SELECT set_config('default_transaction_read_only', 'off', false)", json!([])).await.unwrap();
-    assert_eq!(told(held.read("SELECT f()", json!([])).await)["code"], "25006");
+    assert_eq!(error_json(held.read("SELECT f()", json!([])).await)["code"], "25006");
     assert_eq!(held.read("SELECT * FROM t", json!([])).await.unwrap(), r#"[{"n":1}]"#);
     assert_eq!(held.app.count(sequence).await, before);
     assert_eq!(held.app.count("SELECT count(*) FROM operations").await, recorded, "reading leaves no mark");
@@ -244,13 +244,13 @@ async fn a_capability_gets_the_whole_result_or_none() {
         "SELECT repeat('x', 600000) AS long FROM generate_series(1, 2)",
         "SELECT array_agg(repeat('x', 1000)) AS long FROM generate_series(1, 1200)",
     ] {
-        let error = told(held.read(text, json!([])).await);
+        let error = error_json(held.read(text, json!([])).await);
         assert_eq!(error["error"], "too_much", "{text}");
         assert!(error["message"].as_str().unwrap().contains("LIMIT and OFFSET"), "{error}");
     }
     held.write(1, "CREATE TABLE t (n int)", json!([])).await.unwrap();
     let many = held.write(2, "INSERT INTO t SELECT generate_series(1, 10001) RETURNING n", json!([])).await;
-    assert_eq!(told(many)["error"], "too_much");
+    assert_eq!(error_json(many)["error"], "too_much");
     assert_eq!(held.app.count("SELECT count(*) FROM agent.t").await, 0, "what was not answered was not done");
     held.end().await;
 }
@@ -267,7 +267,7 @@ async fn a_statement_that_finds_no_free_connection_says_so() {
         loop {
             let answer = held.read("SELECT 1", json!([])).await;
             if answer.is_err() {
-                return told(answer);
+                return error_json(answer);
             }
         }
     };

@@ -1,27 +1,32 @@
 //! A sealed profile, made here with two tools of its own: whatever is installed, connected or
 //! granted, nothing else exists for it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use chrono::TimeDelta;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use level3::app::named_tools;
+use level3::browser::Browser;
 use level3::clock::{Clock, SystemRandom};
 use level3::domain::{
     AnswersTo, Audience, CallRequest, CallsPerStep, Coaching, Context, DEFAULT_PROFILE, DecidingWords, Draft, Effect,
-    FailureWords, Grants, McpDefinition, McpListing, McpTransport, Outcome, Profile, Rule, SourceLanguage, TasksShown, ToolSpec,
-    Toolset, UserRole,
+    FailureWords, Grants, McpDefinition, McpListing, McpTransport, Outcome, Profile, RELAY, Rule, SourceLanguage, TasksShown,
+    ToolSpec, Toolset, UserRole,
 };
 use level3::egress::{self, Egress, SystemResolver};
 use level3::mcp::{self, Mcp};
+use level3::model::choice::ModelSource;
+use level3::model::tour::Tour;
 use level3::profiles::Profiles;
 use level3::sandbox::{self, Sandbox};
 use level3::secrets::Vault;
 use level3::store::{CheckedComponent, Lease, NewStep, OpenCall, Store, StoreError};
 use level3::telemetry::Scrubber;
 use level3::tools::{
-    Act, AfterCall, CallCard, Doing, Executed, Hands, Kit, Marks, Prepared, Preparing, Tool, ToolError, ToolSettings, Tools,
-    at_once,
+    Act, AfterCall, CallCard, DesktopScreen, Doing, Executed, Hands, Kit, Marks, Prepared, Preparing, Tool, ToolError,
+    ToolSettings, Tools, at_once, first,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -59,6 +64,34 @@ impl Act for Says {
 /// owner is asked about.
 pub fn own_tools() -> Vec<Arc<dyn Tool>> {
     vec![Arc::new(Says("look_here", Effect::Read)), Arc::new(Says("say_there", Effect::Send))]
+}
+
+/// The tools that the program brings for profiles that name them.
+fn named() -> Vec<Arc<dyn Tool>> {
+    let models = Arc::new(ModelSource::fixed(Arc::new(Tour)));
+    named_tools(&models, DesktopScreen::default(), &Browser::new(None), PathBuf::new())
+}
+
+/// The names of all tools that the program brings.
+pub fn brought() -> Vec<String> {
+    let first = first().iter().map(|spec| spec.name.clone()).chain([RELAY.to_owned()]);
+    first.chain(named().iter().map(|tool| tool.spec().name)).collect()
+}
+
+/// Arguments of a tool's call, with which one that got through would leave something behind.
+pub fn arguments(tool: &str) -> Value {
+    match tool {
+        "execute_sql" => json!({"query": "CREATE TABLE t (n int)"}),
+        "write_capability" => {
+            let parameters = json!({"type": "object", "properties": {}});
+            json!({"name": "mine", "description": "d", "code": "export default () => 1", "parameters_schema": parameters})
+        }
+        "manage_tasks" => json!({"action": "create", "title": "t"}),
+        "restart" => json!({"mode": "full"}),
+        "relay" => json!({"action": "create", "objective": "o", "contact": "+491701234567", "todos": []}),
+        "createTask" => json!({"title": "t"}),
+        _ => json!({}),
+    }
 }
 
 fn builder() -> Arc<Profile> {
@@ -118,7 +151,7 @@ impl House {
         let marks = Marks::open(&folder.join("calls")).unwrap();
         let hands = Hands { sandbox: sandbox.clone(), egress, mcp, vault, marks };
         let settings = ToolSettings { approval_expiry: TimeDelta::days(1), safe_mode: false };
-        let tools = Tools::new(store.clone(), hands, clock, CancellationToken::new(), settings, own_tools());
+        let tools = Tools::new(store.clone(), hands, clock, CancellationToken::new(), settings, [named(), own_tools()].concat());
         Self { app, store, tools, sandbox }
     }
 
@@ -194,26 +227,24 @@ async fn a_sealed_profile_is_offered_and_can_call_nothing_else() {
     let of_builder = house.tools.offered(&builder(), &catalogue);
     assert_eq!(of_builder.names(), ["double", "execute_sql", "far__t", "manage_tasks", "restart", "write_capability"]);
 
-    let written = json!({"name": "look_here", "description": "d", "code": "export default () => 1", "parameters_schema": {}});
-    let attacks = [
-        ("execute_sql", json!({"query": "CREATE TABLE t (n int)"})),
-        ("write_capability", written.clone()),
-        ("manage_tasks", json!({"action": "create", "title": "t"})),
-        ("restart", json!({"mode": "full"})),
-        ("double", json!({})),
-        ("far__t", json!({})),
-        ("gone", json!({"code": "x", "description": "d", "parameters_schema": {}})),
-        ("look_here", json!({})),
-    ];
+    let (all, own) = (house.tools.names(), ["look_here", "say_there"]);
+    assert!(brought().iter().map(String::as_str).chain(own).eq(all.iter().copied()), "`brought` misses some of {all:?}");
+    let others = all.into_iter().filter(|tool| !own.contains(tool)).chain(["double", "far__t"]);
+    let mut attacks: Vec<_> = others.map(|tool| (tool, arguments(tool))).collect();
+    let written = json!({"code": "x", "description": "d", "parameters_schema": {}});
+    attacks.extend([("gone", written), ("look_here", json!({}))]);
     let mut ran = house.ran(&sealed, &attacks).await;
     assert_eq!(ran.pop(), Some((None, "look_here".to_owned())));
     for ((tool, _), (refusal, told)) in attacks.iter().zip(ran) {
         assert_eq!(refusal.as_deref(), Some("unknown_tool"), "{tool}: {told}");
         assert_eq!(told, format!("There is no tool `{tool}`. The tools are: look_here, say_there."));
     }
-    for nothing in
-        ["SELECT count(*) FROM tasks", "SELECT count(*) FROM operations", "SELECT count(*) - 1 FROM capability_versions"]
-    {
+    for nothing in [
+        "SELECT count(*) FROM tasks",
+        "SELECT count(*) FROM operations",
+        "SELECT count(*) FROM relay_instances",
+        "SELECT count(*) - 1 FROM capability_versions",
+    ] {
         assert_eq!(house.app.count(nothing).await, 0, "{nothing}");
     }
     house.store.close().await;

@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::profiles::{contact, says};
-use crate::sealed::{own_tools, profile};
+use crate::sealed::{arguments, brought, own_tools, profile};
 use crate::support::{Stranger, TestApp, adds, api, call, calls, results, text};
 
 /// All that a call which got through would leave behind.
@@ -37,26 +37,28 @@ async fn a_served_turn_of_it_changes_nothing_by_any_other_name_nested_or_by_thre
     assert!(made[0].0, "{made:?}");
     let before = app.count(LEFT_BEHIND).await;
 
-    let attacks = [
-        ("execute_sql", json!({"query": "CREATE TABLE t (n int)"})),
-        ("write_capability", capability("mine", "export default async () => 1", json!({}))),
-        ("manage_tasks", json!({"action": "create", "title": "t"})),
-        ("restart", json!({"mode": "full"})),
-        ("relay", json!({"action": "create", "objective": "o", "contact": "+491701234567", "todos": []})),
-        ("sweeps", json!({})),
-        ("far__add", json!({"a": 1, "b": 2})),
-    ];
-    let three = [("say_there", json!({})), ("look_here", json!({})), ("execute_sql", json!({"query": "CREATE TABLE t (n int)"}))];
-    app.script(attacks.iter().map(|(tool, arguments)| call(tool, arguments.clone())));
-    app.script([calls(&three), call("look_here", json!({}))]);
+    let brought = brought();
+    let mut attacks: Vec<_> = brought.iter().map(|tool| (tool.as_str(), arguments(tool))).collect();
+    attacks.extend([("sweeps", json!({})), ("far__add", json!({"a": 1, "b": 2}))]);
     let (mut client, conversation) = contact(&app).await;
-    client.send(says(conversation, "do it all")).await;
-    let told = results(&client.turn().await);
-    assert_eq!(told.len(), attacks.len() + three.len() + 1, "{told:#?}");
-    for ((tool, _), told) in attacks.iter().zip(&told) {
-        assert_eq!(told, &(false, format!("There is no tool `{tool}`. The tools are: look_here, say_there.")));
+    // A turn has ten steps at most.
+    for some in attacks.chunks(8) {
+        app.script(some.iter().map(|(tool, arguments)| call(tool, arguments.clone())));
+        app.script([call("look_here", json!({}))]);
+        client.send(says(conversation, "do it all")).await;
+        let told = results(&client.turn().await);
+        assert_eq!(told.len(), some.len() + 1, "{told:#?}");
+        for ((tool, _), told) in some.iter().zip(&told) {
+            assert_eq!(told, &(false, format!("There is no tool `{tool}`. The tools are: look_here, say_there.")));
+        }
+        assert_eq!(told.last(), Some(&(true, "look_here".to_owned())), "its own tool is there all the while");
     }
-    for (ok, told) in &told[attacks.len()..told.len() - 1] {
+    let three = [("say_there", json!({})), ("look_here", json!({})), ("execute_sql", arguments("execute_sql"))];
+    app.script([calls(&three), call("look_here", json!({}))]);
+    client.send(says(conversation, "do three")).await;
+    let told = results(&client.turn().await);
+    assert_eq!(told.len(), three.len() + 1, "{told:#?}");
+    for (ok, told) in &told[..three.len()] {
         assert!(!ok && told.contains("an answer asks for exactly one tool call, this one asked for 3"), "{told}");
     }
     assert_eq!(told.last(), Some(&(true, "look_here".to_owned())), "its own tool is there all the while");

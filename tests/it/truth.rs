@@ -22,7 +22,7 @@ fn said(frames: &[Value]) -> Vec<(&str, bool, bool)> {
 }
 
 /// The controller's words to the model in its newest request.
-fn told(app: &TestApp) -> Vec<String> {
+fn controller_words(app: &TestApp) -> Vec<String> {
     let entries = app.script.requests().pop().unwrap().entries;
     let of_controller = entries.into_iter().filter_map(|entry| match entry {
         Entry::User(text) | Entry::Assistant { content: text, .. } if text.contains("[controller]") => Some(text),
@@ -39,7 +39,7 @@ async fn a_claim_without_an_effect_is_taken_back_and_the_model_can_still_do_it()
     assert_eq!(said(&frames), [(CLAIM, false, true), ("The table has been created.", true, false)]);
     let shown = ["turn queued", "turn running", "assistant", "tool_call", "tool_result", "assistant", "turn completed"];
     assert_eq!(kinds(&frames), shown);
-    let told = told(&app);
+    let told = controller_words(&app);
     assert!(told.len() == 1 && told[0].contains("nothing recorded in this turn shows it"), "{told:?}");
     assert_eq!(app.count("SELECT count(*) FROM agent.books").await, 0);
     app.check_replay().await;
@@ -58,7 +58,8 @@ async fn a_claim_that_is_repeated_is_shown_with_a_mark_and_not_asked_about_again
     // In later turns the controller does not let the model believe its own claim.
     app.script([text("Hello.")]);
     client.ask("hi").await;
-    assert!(told(&app).last().unwrap().contains("Nothing recorded in this turn shows what is claimed here"), "{:?}", told(&app));
+    let told = controller_words(&app);
+    assert!(told.last().unwrap().contains("Nothing recorded in this turn shows what is claimed here"), "{told:?}");
 }
 
 #[tokio::test]
@@ -135,7 +136,7 @@ async fn a_crash_between_the_two_answers_does_not_ask_once_more() {
     app.script([text(CLAIM)]);
     app.start_again().await;
     app.run_until_idle().await;
-    assert_eq!(told(&app).len(), 1, "the one who takes it up is told what the first was told");
+    assert_eq!(controller_words(&app).len(), 1, "the one who takes it up is told what the first was told");
     assert_eq!(app.count("SELECT count(*) FROM steps WHERE unproven").await, 2);
     assert_eq!(app.count("SELECT count(*) FROM turns WHERE state = 'completed'").await, 1);
     app.check_replay().await;

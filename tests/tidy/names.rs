@@ -1,6 +1,6 @@
 //! One name for one thing: no two types of `src` that other files can see have the same name, so
 //! that a search for the name finds one meaning. A type for its own file alone is free, and so is
-//! one for tests.
+//! one for tests. And no function has the name that fourteen of them once shared.
 
 use std::collections::BTreeMap;
 
@@ -11,6 +11,22 @@ use super::tokens;
 
 /// A type: its name, and the line it is defined on.
 type Defined = (String, usize);
+
+/// A name that says of no function what it gives.
+const EMPTY: &str = "told";
+
+/// A finding for each function of that name, tests among them.
+pub fn empty(file: &Source) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    tokens::each(&tokens::of(file), &mut |all, at| {
+        let is = |at: usize, word: &str| tokens::word(all.get(at)).as_deref() == Some(word);
+        if is(at, "fn") && is(at + 1, EMPTY) {
+            let why = format!("`{EMPTY}` does not say what the function gives; name it by that");
+            findings.push(file.finding(tokens::line(&all[at]), why));
+        }
+    });
+    findings
+}
 
 /// A finding for each type whose name an earlier one has.
 pub fn shared(files: &[&Source]) -> Vec<Finding> {
@@ -51,6 +67,13 @@ fn visible_type(all: &[TokenTree], at: usize) -> Option<Defined> {
     let is_type = ["struct", "enum", "union", "trait", "type"].contains(&word(keyword)?.as_str());
     let name = word(keyword + 1).filter(|_| is_type)?;
     Some((name, tokens::line(&all[keyword])))
+}
+
+#[test]
+fn a_function_named_told_is_found_and_nothing_else_that_is_called_so() {
+    let found = |text: &str| empty(&Source::sample("src/a.rs", text)).len();
+    assert_eq!(found("async fn told() {}\nimpl A { fn told(&self) {} }\n#[cfg(test)] mod tests { fn told() {} }"), 3);
+    assert_eq!(found("mod told; fn told_of() { let told = told::it(\"CREATE FUNCTION told()\"); } // fn told()"), 0);
 }
 
 #[test]

@@ -12,6 +12,9 @@ use super::tokens;
 /// The longest a file may be.
 const LONGEST: usize = 500;
 
+/// The longest a file of the page may be.
+const LONGEST_OF_PAGE: usize = 250;
+
 /// The places in which SQL may stand as text that is shown to a model and never run by the program:
 /// the tools' descriptions, and the tour's words. Neither may name `sqlx`, so neither can run it.
 const SQL_AS_TEXT: [&str; 2] = ["src/tools/", "src/model/tour"];
@@ -23,6 +26,15 @@ pub fn length(file: &Source) -> Vec<Finding> {
         return Vec::new();
     }
     vec![file.finding(LONGEST + 1, format!("{lines} lines; aim at 250, {LONGEST} is the end: split it"))]
+}
+
+/// Modules and sheets of the page with more than 250 lines.
+pub fn page_length(file: &Source) -> Vec<Finding> {
+    let lines = file.text.lines().count();
+    if lines <= LONGEST_OF_PAGE {
+        return Vec::new();
+    }
+    vec![file.finding(LONGEST_OF_PAGE + 1, format!("{lines} lines; {LONGEST_OF_PAGE} are the end: split it"))]
 }
 
 /// Rust files that do not begin with what they are for.

@@ -23,6 +23,12 @@ fn a_file_of_500_lines_passes_and_one_more_does_not() {
 }
 
 #[test]
+fn a_file_of_the_page_with_250_lines_passes_and_one_more_does_not() {
+    passes(page_length, "static/a/b.js", &["x\n".repeat(250).as_str()]);
+    finds(page_length, "static/a/b.js", &["x\n".repeat(251).as_str()]);
+}
+
+#[test]
 fn a_file_without_its_purpose_is_found() {
     passes(opening, "src/a.rs", &["//! What it is for.\nuse x;"]);
     finds(opening, "src/a.rs", &["", "use x;", "//!\n", "// A comment.", "\n//! Too late."]);

@@ -10,20 +10,36 @@ const LONGEST_BODY: usize = 80;
 /// Functions whose bodies have more lines of code. Empty lines and comments do not count, and tests
 /// are no part of the program.
 pub fn functions(file: &Source) -> Vec<Finding> {
+    let too_long = |body: &Body| body.lines > LONGEST_BODY;
+    let finding = |Body { name, first, lines }: Body| {
+        file.finding(first, format!("`{name}` has {lines} lines of code; {LONGEST_BODY} are the end: split it"))
+    };
+    bodies(file).into_iter().filter(too_long).map(finding).collect()
+}
+
+/// The lines of code in the body of the function of this name, the longest if there are several.
+pub fn body(file: &Source, name: &str) -> Option<usize> {
+    bodies(file).into_iter().filter(|body| body.name == name).map(|body| body.lines).max()
+}
+
+/// The body of a function: its name, the line of its opening bracket, counted from 1, and how many
+/// lines of code it has.
+struct Body {
+    name: String,
+    first: usize,
+    lines: usize,
+}
+
+fn bodies(file: &Source) -> Vec<Body> {
     let mut bodies = Bodies::default();
     bodies.visit_file(&syn::parse_file(&file.text).unwrap_or_else(|error| panic!("{}: {error}", file.path)));
     let lines: Vec<_> = file.text.lines().map(str::trim).collect();
     let of_code = |line: &&&str| !line.is_empty() && !line.starts_with("//");
-    let mut findings = Vec::new();
-    for (name, first, last) in bodies.found {
-        let body = lines.get(first..last.saturating_sub(1)).unwrap_or_default();
-        let long = body.iter().filter(of_code).count();
-        if long > LONGEST_BODY {
-            findings
-                .push(file.finding(first, format!("`{name}` has {long} lines of code; {LONGEST_BODY} are the end: split it")));
-        }
-    }
-    findings
+    let body = |(name, first, last): (String, usize, usize)| {
+        let lines = lines.get(first..last.saturating_sub(1)).unwrap_or_default().iter().filter(of_code).count();
+        Body { name, first, lines }
+    };
+    bodies.found.into_iter().map(body).collect()
 }
 
 /// The lines of a file that hold something.
@@ -77,6 +93,7 @@ fn a_body_of_80_lines_passes_and_one_more_does_not() {
     let of =
         |lines: usize| Source::sample("src/a.rs", &format!("fn a(\n) {{\n{}\n    // Why.\n}}\n", "    b();\n\n".repeat(lines)));
     assert_eq!(functions(&of(80)), []);
+    assert_eq!((body(&of(80), "a"), body(&of(80), "b")), (Some(80), None));
     let found = functions(&of(81));
     assert!(found.len() == 1 && found[0].to_string().starts_with("src/a.rs:2: `a` has 81 lines"), "{found:?}");
     let method = Source::sample("src/a.rs", &format!("impl A {{ async fn a() {{\n{}}} }}", "b();\n".repeat(81)));

@@ -28,13 +28,13 @@ pub(super) fn run(home: &OperatorHome, task: i64, screen: &mut Screen<'_>) -> Re
         return Ok(());
     }
     for line in &lines {
-        screen.line(told(line))?;
+        screen.line(log_line(line))?;
     }
     Ok(())
 }
 
 /// A line for a person: the time, the event, and its fields.
-fn told(line: &Value) -> String {
+fn log_line(line: &Value) -> String {
     let word = |name: &str| line[name].as_str().unwrap_or_default();
     let time = word("at").get(11..19).unwrap_or_default();
     let fields =

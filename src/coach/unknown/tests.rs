@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn told(tool: &str, arguments: &Value) -> String {
+fn lesson_for(tool: &str, arguments: &Value) -> String {
     lesson(&["execute_sql", "write_capability"], tool, &arguments.to_string()).unwrap()
 }
 
@@ -13,7 +13,7 @@ fn call_in(refusal: &str) -> Value {
 
 #[test]
 fn the_call_that_makes_the_tool_is_written_out() {
-    let told = told("gcd", &json!({"a": 1071, "b": 462.5, "how": "fast", "of": [3], "-": 1}));
+    let told = lesson_for("gcd", &json!({"a": 1071, "b": 462.5, "how": "fast", "of": [3], "-": 1}));
     assert!(told.starts_with("Make it yourself, the user cannot."), "{told}");
     let properties = json!({"a": {"type": "integer"}, "b": {"type": "number"}, "how": {"type": "string"},
             "of": {"type": "array", "items": {"type": "integer"}}});
@@ -31,10 +31,10 @@ fn the_call_that_makes_the_tool_is_written_out() {
 #[test]
 fn a_schema_given_for_arguments_is_the_schema() {
     let schema = json!({"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]});
-    assert_eq!(call_in(&told("double", &schema))["parameters_schema"], schema);
+    assert_eq!(call_in(&lesson_for("double", &schema))["parameters_schema"], schema);
     let none = json!({"type": "object", "properties": {}, "required": []});
     for nothing in [json!({}), none.clone()] {
-        let call = call_in(&told("visits", &nothing));
+        let call = call_in(&lesson_for("visits", &nothing));
         assert_eq!(call["parameters_schema"], none);
         assert_eq!(call["code"], "export default async function visits(params) { ... return result; }");
     }
@@ -42,7 +42,7 @@ fn a_schema_given_for_arguments_is_the_schema() {
 
 #[test]
 fn what_cannot_be_a_name_is_not_shown_as_one() {
-    assert_eq!(told("Send Email", &json!({})), "To make a new one, call write_capability.");
+    assert_eq!(lesson_for("Send Email", &json!({})), "To make a new one, call write_capability.");
 }
 
 #[test]
@@ -52,6 +52,6 @@ fn who_cannot_make_tools_is_not_told_to() {
 
 #[test]
 fn a_parameter_called_params_is_not_declared_twice() {
-    let told = told("set_stock", &json!({ "params": { "stock": 0 } }));
+    let told = lesson_for("set_stock", &json!({ "params": { "stock": 0 } }));
     assert!(told.contains("set_stock(params) { ... return result; }"), "{told}");
 }

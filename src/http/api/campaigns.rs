@@ -226,7 +226,7 @@ async fn copy(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<CampaignMade
 
 async fn present(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<CampaignTold> {
     doors.campaigns.present(id).await?;
-    Ok(told("Somebody is there for 40 seconds.".to_owned()))
+    Ok(sentence("Somebody is there for 40 seconds.".to_owned()))
 }
 
 async fn verify(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<CampaignVerified> {
@@ -239,7 +239,7 @@ async fn verify(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<CampaignVe
 
 async fn forget_chat(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<CampaignTold> {
     let gone = doors.store.forget_chat(id, doors.clock.now()).await?;
-    Ok(told(format!("{gone} messages are forgotten.")))
+    Ok(sentence(format!("{gone} messages are forgotten.")))
 }
 
 async fn add_task(Owner(doors): Owner, At(id): At<CampaignId>, Body(order): Body<CampaignTaskOrder>) -> Reply<CampaignTold> {
@@ -341,9 +341,9 @@ async fn log_kinds(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<Campaig
 }
 
 async fn ordered(doors: &Doors, id: CampaignId, order: CampaignOrder) -> Reply<CampaignTold> {
-    Ok(told(doors.campaigns.order(id, order).await?))
+    Ok(sentence(doors.campaigns.order(id, order).await?))
 }
 
-fn told(told: String) -> Json<CampaignTold> {
+fn sentence(told: String) -> Json<CampaignTold> {
     Json(CampaignTold { told })
 }

@@ -63,10 +63,10 @@ async fn strangers(doors: &Doors) -> Result<Vec<OperatorStranger>, ApiRefusal> {
 
 async fn listed(doors: &Doors, limit: i64) -> Result<Vec<OperatorTaskInfo>, ApiRefusal> {
     let conversation = doors.store.owners().main_conversation_of(OPERATOR, doors.clock.now()).await?;
-    Ok(doors.store.operator_tasks(conversation, limit).await?.into_iter().map(told).collect())
+    Ok(doors.store.operator_tasks(conversation, limit).await?.into_iter().map(task_info).collect())
 }
 
-fn told(task: OperatorTask) -> OperatorTaskInfo {
+fn task_info(task: OperatorTask) -> OperatorTaskInfo {
     let OperatorTask { turn, state, goal, source, approval, reason, answer, undelivered, created_at, ended_at } = task;
     let from = source.and_then(|source| ContactAddress::read(&source.address).ok()).map(|address| address.masked());
     OperatorTaskInfo { id: turn, state, goal, from, approval, reason, answer, undelivered, created_at, ended_at }

@@ -118,25 +118,38 @@ fn broken(error: &StoreError) -> ErrorData {
     ErrorData::new(words::UNANSWERED, error.for_caller(), None)
 }
 
-/// Completes when the offered tools may have changed; `false` if the server ends.
-async fn changed((events, elsewhere): &mut (Receiver<Announced<EventRecord>>, Elsewhere), doors: &Doors) -> bool {
-    loop {
-        let received = tokio::select! {
-            received = events.recv() => received,
-            hint = elsewhere.next() => match hint {
-                Some(hint) if !matches!(hint.kind.as_str(), "capability_installed" | "capability_changed") => continue,
-                Some(_) | None => return true,
-            },
-            () = doors.shutdown.cancelled() => return false,
-        };
-        match received {
-            Ok(record) if matches!(record.event, Event::CapabilityInstalled(_) | Event::CapabilityChanged(_)) => {
-                return true;
+/// The events of this server and the hints of others, for a client that wants to hear of changes.
+struct HeardChanges {
+    events: Receiver<Announced<EventRecord>>,
+    elsewhere: Elsewhere,
+}
+
+impl HeardChanges {
+    /// Those from now on.
+    fn of(doors: &Doors) -> Self {
+        Self { events: doors.store.signals().events(), elsewhere: doors.store.signals().elsewhere() }
+    }
+
+    /// Completes when the offered tools may have changed; `false` if the server ends.
+    async fn next(&mut self, doors: &Doors) -> bool {
+        loop {
+            let received = tokio::select! {
+                received = self.events.recv() => received,
+                hint = self.elsewhere.next() => match hint {
+                    Some(hint) if !matches!(hint.kind.as_str(), "capability_installed" | "capability_changed") => continue,
+                    Some(_) | None => return true,
+                },
+                () = doors.shutdown.cancelled() => return false,
+            };
+            match received {
+                Ok(record) if matches!(record.event, Event::CapabilityInstalled(_) | Event::CapabilityChanged(_)) => {
+                    return true;
+                }
+                Ok(_) => {}
+                // The change may be among the events that were missed.
+                Err(RecvError::Lagged(_)) => return true,
+                Err(RecvError::Closed) => return false,
             }
-            Ok(_) => {}
-            // The change may be among the events that were missed.
-            Err(RecvError::Lagged(_)) => return true,
-            Err(RecvError::Closed) => return false,
         }
     }
 }
@@ -179,10 +192,10 @@ impl ServerHandler for Door {
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let (doors, gone) = (self.doors.clone(), self.connection.gone.clone());
         self.doors.sockets.spawn(async move {
-            let mut events = (doors.store.signals().events(), doors.store.signals().elsewhere());
+            let mut changes = HeardChanges::of(&doors);
             loop {
                 tokio::select! {
-                    more = changed(&mut events, &doors) => {
+                    more = changes.next(&doors) => {
                         if !more || context.peer.notify_tool_list_changed().await.is_err() {
                             return;
                         }
@@ -199,10 +212,10 @@ impl ServerHandler for Door {
 
     /// The same for a client that asks for it in a request of its own.
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
-        let mut events = (self.doors.store.signals().events(), self.doors.store.signals().elsewhere());
+        let mut changes = HeardChanges::of(&self.doors);
         loop {
             tokio::select! {
-                more = changed(&mut events, &self.doors) => {
+                more = changes.next(&self.doors) => {
                     if !more || subscription.sink().notify_tool_list_changed().await.is_err() {
                         return Ok(());
                     }

@@ -1,6 +1,7 @@
 //! The facts about providers and their models.
 
 use super::*;
+use crate::domain::FailureWords;
 
 fn provider(name: &str) -> &'static Provider {
     Provider::named(name).unwrap()
@@ -21,6 +22,13 @@ fn every_key_variable_is_read_from_the_environment() {
             .is_none_or(|name| name == "LLM_BASE_URL" || crate::config::PROVIDER_ADDRESSES.contains(&name));
         assert!(known, "{}", provider.name);
         assert_eq!(provider.name == "custom", provider.base_url.is_empty());
+    }
+}
+
+#[test]
+fn every_key_has_its_place_in_the_home_of_the_operator() {
+    for key in crate::config::PROVIDER_KEYS {
+        assert_eq!(FailureWords::OfHome.named(key), format!("the file model-key (or {key})"));
     }
 }
 

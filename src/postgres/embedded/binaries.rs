@@ -9,12 +9,22 @@ use super::error::EmbeddedError;
 /// The oldest major version that will do.
 const FLOOR: u32 = 15;
 
-/// Folders of packaged versions: what stands before and after the part that names the version.
-pub(super) const PACKAGES: [(&str, &str, &str); 4] = [
-    ("/usr/lib/postgresql", "", "bin"),
-    ("/usr", "pgsql-", "bin"),
-    ("/opt/homebrew/opt", "postgresql", "bin"),
-    ("/usr/local/opt", "postgresql", "bin"),
+/// A kind of package, whose versions stand beside each other.
+pub(super) struct Package {
+    /// The folder that has one for each version.
+    root: &'static str,
+    /// The beginning of such a folder's name; the version is the rest.
+    name: &'static str,
+    /// The folder of the programs within it.
+    bin: &'static str,
+}
+
+/// The kinds of packages that are looked for.
+pub(super) const PACKAGES: [Package; 4] = [
+    Package { root: "/usr/lib/postgresql", name: "", bin: "bin" },
+    Package { root: "/usr", name: "pgsql-", bin: "bin" },
+    Package { root: "/opt/homebrew/opt", name: "postgresql", bin: "bin" },
+    Package { root: "/usr/local/opt", name: "postgresql", bin: "bin" },
 ];
 
 /// Server binaries of one version.
@@ -50,7 +60,7 @@ pub(super) fn find(given: Option<&Path>, cluster: Option<(&Path, &str)>) -> Resu
         Some(given) => vec![given.to_owned()],
         None => path_folders().into_iter().chain(PACKAGES.iter().flat_map(packaged)).collect(),
     };
-    let looked = || PACKAGES.map(|(root, name, bin)| format!("{root}/{name}*/{bin}")).join(", ");
+    let looked = || PACKAGES.map(|Package { root, name, bin }| format!("{root}/{name}*/{bin}")).join(", ");
     choose(&candidates, cluster).and_then(|found| {
         found.ok_or_else(|| match given {
             Some(given) => EmbeddedError::NotBinaries { given: given.to_owned() },
@@ -142,7 +152,7 @@ pub(super) fn path_folders() -> Vec<PathBuf> {
 }
 
 /// Folders of packaged versions, newest first.
-pub(super) fn packaged((root, name, bin): &(&str, &str, &str)) -> Vec<PathBuf> {
+pub(super) fn packaged(Package { root, name, bin }: &Package) -> Vec<PathBuf> {
     let mut versions: Vec<(u32, PathBuf)> = fs::read_dir(root)
         .into_iter()
         .flatten()

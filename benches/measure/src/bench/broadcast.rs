@@ -33,14 +33,14 @@ pub fn measure(model: &Model, settings: &Settings, report: &mut Report) {
     }
     let main = ours[0].main;
     // A message behind a turn that goes on is one event, and so one frame for each socket.
-    let (_, frame) = told(&mut ours, |client| client.say(main, "held"));
+    let (_, frame) = reached_all(&mut ours, |client| client.say(main, "held"));
     let peer = Peer::start(settings);
     let mut theirs: Vec<_> = peer.iter().flat_map(|peer| sockets::connected(peer.address, count)).collect();
     let (mut our_times, mut their_times) = (Times::default(), Times::default());
     let warm = settings.times(WARM);
     for round in 0..warm + settings.times(ROUNDS) {
-        let our_time = told(&mut ours, |client| client.say(main, "told")).0;
-        let their_time = peer.is_ok().then(|| told(&mut theirs, |client| client.send(&frame)).0);
+        let our_time = reached_all(&mut ours, |client| client.say(main, "told")).0;
+        let their_time = peer.is_ok().then(|| reached_all(&mut theirs, |client| client.send(&frame)).0);
         if round >= warm {
             our_times.add(our_time);
             if let Some(time) = their_time {
@@ -62,7 +62,7 @@ pub fn measure(model: &Model, settings: &Settings, report: &mut Report) {
 
 /// The time from a message of the first socket until the last one has it, and the frame that tells
 /// of it. The sockets are read one after the other: the time is this reader's as well.
-fn told(sockets: &mut [Client], say: impl FnOnce(&mut Client) -> Instant) -> (Duration, Utf8Bytes) {
+fn reached_all(sockets: &mut [Client], say: impl FnOnce(&mut Client) -> Instant) -> (Duration, Utf8Bytes) {
     let began = say(&mut sockets[0]);
     let mut frame = Utf8Bytes::default();
     for socket in sockets {

@@ -15,14 +15,14 @@ pub fn measure(house: &mut House, settings: &Settings, report: &mut Report) {
     house.restart();
     settings.settle(3);
     let capabilities = Postgres::open(&house.data, "level3").number(CAPABILITIES, &[]);
-    told(house, report, &format!("memory, just started and idle, {capabilities} capabilities"), 32.0);
+    report_memory(house, report, &format!("memory, just started and idle, {capabilities} capabilities"), 32.0);
     let (mut client, conversation) = (house.client(), house.conversation());
     for _ in 0..settings.times(300) {
         client.turn(conversation, "simple");
         client.turn(conversation, "tools");
     }
     settings.settle(5);
-    told(house, report, "memory, idle after 600 turns", 40.0);
+    report_memory(house, report, "memory, idle after 600 turns", 40.0);
     let conversations: Vec<_> = (0..BURST).map(|_| house.conversation()).collect();
     let server = &*house;
     std::thread::scope(|scope| {
@@ -31,10 +31,10 @@ pub fn measure(house: &mut House, settings: &Settings, report: &mut Report) {
         }
     });
     settings.settle(5);
-    told(house, report, "memory, idle after 32 calls at once besides", 40.0);
+    report_memory(house, report, "memory, idle after 32 calls at once besides", 40.0);
 }
 
-fn told(house: &House, report: &mut Report, what: &str, limit: f64) {
+fn report_memory(house: &House, report: &mut Report, what: &str, limit: f64) {
     let memory = house.memory();
     report.goal(what, &memory.to_string(), memory.resident / limit, &format!("{limit:.0} MiB"), "");
 }

@@ -9,7 +9,7 @@ fn line(seq: i64, said_by: &str, delivery: Option<&str>) -> TranscriptLine {
 }
 
 /// The news in words.
-fn told(lines: &[TranscriptLine], shown: &mut BTreeMap<i64, Option<String>>) -> Vec<String> {
+fn news_in_words(lines: &[TranscriptLine], shown: &mut BTreeMap<i64, Option<String>>) -> Vec<String> {
     let word = |news: News<'_>| match news {
         News::Said(line) => format!("said {}", line.said.seq),
         News::Delivered(line) => format!("delivered {}", line.said.seq),
@@ -33,10 +33,10 @@ fn a_contacts_words_stay_behind_their_margin_and_do_not_act_on_the_terminal() {
 fn news_are_new_messages_and_what_got_further() {
     let mut shown = BTreeMap::new();
     let first = [line(1, "agent", Some("queued"))];
-    assert_eq!(told(&first, &mut shown), ["said 1"]);
-    assert_eq!(told(&first, &mut shown), [""; 0]);
+    assert_eq!(news_in_words(&first, &mut shown), ["said 1"]);
+    assert_eq!(news_in_words(&first, &mut shown), [""; 0]);
     let then = [line(1, "agent", Some("sent")), line(2, "contact", None)];
-    assert_eq!(told(&then, &mut shown), ["delivered 1", "said 2"]);
+    assert_eq!(news_in_words(&then, &mut shown), ["delivered 1", "said 2"]);
 }
 
 #[test]

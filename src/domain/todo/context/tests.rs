@@ -10,7 +10,7 @@ use crate::domain::{TaskId, TaskStatus};
 
 const ROME: Tz = Tz::Europe__Rome;
 
-fn told(tasks: &[TaskView], timer: FocusTimer, now: DateTime<Utc>) -> String {
+fn context_of(tasks: &[TaskView], timer: FocusTimer, now: DateTime<Utc>) -> String {
     let title = |id| tasks.iter().find(|task| task.id == id).map(|task| task.title.clone());
     let active = tasks.iter().filter(|task| task.status.is_active()).count();
     let timer = (timer, timer.task().and_then(title));
@@ -21,7 +21,7 @@ fn told(tasks: &[TaskView], timer: FocusTimer, now: DateTime<Utc>) -> String {
 fn a_model_is_told_the_moment_the_timer_and_the_tasks() {
     let now = instant_of(ROME, wall("2026-11-20T09:30"));
     assert_eq!(
-        told(&[], FocusTimer::Idle, now),
+        context_of(&[], FocusTimer::Idle, now),
         "It is Friday, 2026-11-20T09:30 (Europe/Rome). No timer is running.\nThere are no active tasks."
     );
     let timer = FocusTimer::Paused { run: TimerRun { minutes: 25, task: Some(TaskId(3)) }, left: chrono::TimeDelta::minutes(5) };
@@ -33,14 +33,14 @@ fn a_model_is_told_the_moment_the_timer_and_the_tasks() {
         task(3, "Dinner", 5, &[("shop", true), ("cook", false)]),
     ];
     assert_eq!(
-        told(&tasks, timer, now),
+        context_of(&tasks, timer, now),
         "It is Friday, 2026-11-20T09:30 (Europe/Rome). The timer for “Dinner” is paused, 5 minutes left.\n\
          Active tasks, the last changed first:\n\
          #3 Dinner | 1 of 2 subtasks done | next: cook\n\
          #2 Water plants | reminder 2026-11-20T09:30 | weekly, now 2026-11-27T09:00"
     );
     let many: Vec<_> = (1..=30).map(|id| task(id, "Task", id, &[])).collect();
-    let told = told(&many, FocusTimer::Idle, now);
+    let told = context_of(&many, FocusTimer::Idle, now);
     assert!(told.contains("(20 of 30; listTasks lists all):\n#30 Task\n#29 Task"), "{told}");
     assert!(told.ends_with("\n#11 Task") && told.lines().count() == 22, "{told}");
 }
