@@ -27,7 +27,7 @@ async fn campaign_takes_no_201st_task_from_a_person_or_a_model() {
     desk.app.script([call("create_task", more), call("no_op", json!({"task": 1, "why": "enough"}))]);
     desk.present().await;
     desk.app.run_until_idle().await;
-    let told = desk.get("/1/log?log=audit&kind=proposal%20refused").await.to_string();
+    let told = desk.get("/1/log?log=audit&kind=answer%20refused").await.to_string();
     assert!(told.contains("the campaign has 200 tasks, which is the most"), "{told}");
     assert_eq!(desk.app.count("SELECT count(*) FROM approvals").await, 0, "nobody is asked about it");
     assert_eq!((desk.app.count(TASKS).await, desk.app.count("SELECT count(*) FROM campaigns").await), (200, 1));

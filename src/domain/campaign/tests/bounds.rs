@@ -1,5 +1,5 @@
-//! The bounds of a campaign and of its snapshot: how many tasks, and how much of each of them and of
-//! artifacts is shown.
+//! The bounds of a campaign and of its snapshot: how many tasks, and how much of each of them and
+//! of artifacts is shown.
 
 use super::*;
 
