@@ -382,9 +382,9 @@ serve() {
   supervise "$target/release/level3"
 }
 
-# Where cargo puts what it builds: CARGO_TARGET_DIR and cargo's own settings may say another folder than ./target.
+# Where cargo puts what it builds: CARGO_TARGET_DIR and cargo's own settings may say another folder than ./target. Arguments go to cargo.
 target_folder() {
-  cargo metadata --locked --no-deps --format-version 1 | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p'
+  cargo metadata --locked --no-deps --format-version 1 "$@" | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p'
 }
 
 run_tests() {
@@ -402,15 +402,20 @@ run_tests() {
 # The programs in channels/ are packages of their own (channels/whatsapp/README.md says why), so `cargo test` does not reach them. Their stories
 # mostly wait, each for its own program: many at a time. Some run level3 itself, whose clock only a debug build lets them turn.
 test_channels() {
-  local target
+  local target whatsapp=channels/whatsapp/Cargo.toml
   need_rust
   need_postgres
   need_xvfb || die "the story about the screen needs Xvfb, which could not be installed: put it on PATH by hand"
   say "building level3, then building and testing channels/whatsapp: minutes the first time"
+  # First as users build it, without what is for the stories alone.
+  cargo build --locked --manifest-path "$whatsapp"
+  target=$(target_folder --manifest-path "$whatsapp")
+  if grep -qa LEVEL3_WHATSAPP_SERVER "$target/debug/level3-whatsapp"; then
+    die "a build of channels/whatsapp without the feature test-server reads LEVEL3_WHATSAPP_SERVER"
+  fi
   cargo build --locked --bin level3 --bin relay
   target=$(target_folder)
-  LEVEL3_PROGRAMS="$target/debug" \
-    cargo test --locked --manifest-path channels/whatsapp/Cargo.toml --features test-server "$@" -- --test-threads 6
+  LEVEL3_PROGRAMS="$target/debug" cargo test --locked --manifest-path "$whatsapp" --features test-server "$@" -- --test-threads 6
 }
 
 cd -P "$(dirname "${BASH_SOURCE[0]}")"

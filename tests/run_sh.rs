@@ -448,12 +448,23 @@ fn failing_tests_make_run_sh_fail() {
 
 #[test]
 fn test_channels_tests_the_package_outside_the_main_build() {
-    let cargo = r#"case $1 in metadata) echo '{"target_directory":"/out","x":1}' ;; *) echo "cargo got: $*, programs: $LEVEL3_PROGRAMS." ;; esac"#;
-    let there = [("cargo", cargo), CC, XVFB];
-    let (code, lines) = Running::start(Bench::new("").bare(&there).args(["test-channels", "both_ways"])).end();
+    let cargo = r#"case "$*" in metadata*whatsapp*) echo '{"target_directory":"'$BIN/wa'","x":1}' ;; metadata*) echo '{"target_directory":"/out","x":1}' ;; *) echo "cargo got: $*, programs: $LEVEL3_PROGRAMS." ;; esac"#;
+    let run = |program: &str| {
+        let bench = Bench::new("");
+        let mut command = bench.bare(&[("cargo", cargo), CC, XVFB]);
+        std::fs::create_dir_all(bench.path("bin/wa/debug")).unwrap();
+        bench.script("bin/wa/debug/level3-whatsapp", program);
+        Running::start(command.args(["test-channels", "both_ways"])).end()
+    };
+    let (code, lines) = run("as users have it");
     assert!(code == 0 && lines.contains("cargo got: build --locked --bin level3 --bin relay, programs: ."), "{code}: {lines}");
+    assert!(lines.contains("cargo got: build --locked --manifest-path channels/whatsapp/Cargo.toml, programs: ."), "{lines}");
     assert!(lines.contains("cargo got: test --locked --manifest-path channels/whatsapp/Cargo.toml"), "{lines}");
     assert!(lines.contains("--features test-server both_ways -- --test-threads 6, programs: /out/debug."), "{lines}");
+    // The door of the mock server is in a build that has no feature.
+    let (code, lines) = run("reads LEVEL3_WHATSAPP_SERVER");
+    assert!(code == 1 && lines.contains("without the feature test-server reads LEVEL3_WHATSAPP_SERVER"), "{code}: {lines}");
+    assert!(!lines.contains("cargo got: test"), "{lines}");
     let (code, lines) = Running::start(Bench::new("").bare(&[("cargo", "exit 101"), CC, XVFB]).arg("test-channels")).end();
     assert_eq!(code, 101, "{lines}");
     let (code, lines) = Running::start(Bench::new("").bare(&[CARGO, CC, ("id", "echo 1000")]).arg("test-channels")).end();

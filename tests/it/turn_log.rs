@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
+use crate::operator::Desk;
 use crate::support::{Reply, TestApp, call, text};
 
 /// The lines of a turn's file.
-fn lines(data: &Path, turn: i64) -> Vec<Value> {
+pub fn lines(data: &Path, turn: i64) -> Vec<Value> {
     let text = std::fs::read_to_string(data.join(format!("logs/turn-{turn}.jsonl"))).unwrap_or_default();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -17,7 +19,7 @@ fn names(lines: &[Value]) -> Vec<&str> {
 }
 
 /// Every line is there once, in order, and belongs to the turn.
-fn each_once(lines: &[Value], turn: i64) {
+pub fn each_once(lines: &[Value], turn: i64) {
     let marks: Vec<_> = lines.iter().map(|line| (line["seq"].as_i64().unwrap(), line["part"].as_i64().unwrap())).collect();
     assert!(marks.windows(2).all(|pair| pair[0] < pair[1]), "{marks:?}");
     assert!(lines.iter().all(|line| line["turn"] == turn && line["at"].is_string()), "{lines:#?}");
@@ -155,6 +157,14 @@ async fn a_secret_is_in_no_log() {
     assert!(logged.contains("[secret API_KEY]") && !logged.contains(value), "{logged}");
 }
 
+/// Puts a log there, as long as this and written then. The length alone is set; none of it is on
+/// the disk.
+fn put(logs: &Path, turn: i64, bytes: u64, written: DateTime<Utc>) {
+    let file = std::fs::File::create(logs.join(format!("turn-{turn}.jsonl"))).unwrap();
+    file.set_len(bytes).unwrap();
+    file.set_modified(written.into()).unwrap();
+}
+
 #[tokio::test]
 async fn logs_that_are_old_or_too_much_go_at_a_start_and_when_a_file_begins() {
     let mut app = TestApp::start().await;
@@ -163,15 +173,9 @@ async fn logs_that_are_old_or_too_much_go_at_a_start_and_when_a_file_begins() {
     app.stop().await;
     let logs = app.data().join("logs");
     let begun = app.now();
-    let put = |turn: i64, bytes: u64, days: i64| {
-        let file = std::fs::File::create(logs.join(format!("turn-{turn}.jsonl"))).unwrap();
-        // The length alone is set; none of it is on the disk.
-        file.set_len(bytes).unwrap();
-        file.set_modified((begun - chrono::TimeDelta::days(days)).into()).unwrap();
-    };
     let there = |turn: i64| logs.join(format!("turn-{turn}.jsonl")).exists();
     for (turn, bytes, days) in [(901, 10, 31), (902, 1 << 30, 20), (903, 10, 10), (904, 10, 5)] {
-        put(turn, bytes, days);
+        put(&logs, turn, bytes, begun - TimeDelta::days(days));
     }
     app.start_again().await;
     // The program opens the folder before it writes, so a second turn shows that it was opened.
@@ -187,4 +191,28 @@ async fn logs_that_are_old_or_too_much_go_at_a_start_and_when_a_file_begins() {
     app.stop().await;
     assert_eq!([1, 2, 3, 4, 903, 904].map(there), [true, true, true, true, false, true]);
     assert_eq!(names(&lines(app.data(), 4)).last(), Some(&"task_completed"));
+}
+
+#[tokio::test]
+async fn an_operator_keeps_its_logs_however_old_and_large_they_are() {
+    let mut desk = Desk::start().await;
+    desk.app.script([text("one"), text("two"), text("three")]);
+    desk.order("first").await;
+    desk.until(&["COMPLETED"]).await;
+    desk.app.stop().await;
+    let (logs, begun) = (desk.home().join("logs"), desk.app.now());
+    for (turn, bytes, days) in [(901, 10, 31), (902, 1 << 30, 20), (903, 10, 5)] {
+        put(&logs, turn, bytes, begun - TimeDelta::days(days));
+    }
+    // Logs would go at a start, and when a file begins a day later.
+    desk.app.start_again().await;
+    desk.order("second").await;
+    desk.until(&["COMPLETED"; 2]).await;
+    desk.app.advance(31 * 24 * 3600);
+    desk.order("third").await;
+    desk.until(&["COMPLETED"; 3]).await;
+    desk.app.stop().await;
+    let there = |turn: i64| logs.join(format!("turn-{turn}.jsonl")).exists();
+    assert_eq!([1, 2, 3, 901, 902, 903].map(there), [true; 6]);
+    assert_eq!(names(&lines(desk.app.data(), 3)).last(), Some(&"task_completed"));
 }

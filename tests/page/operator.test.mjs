@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { operatorApi } from "../../static/core/api-operator.js";
+import { qrRows } from "../../static/core/qr.js";
 import { localTime } from "../../static/core/times.js";
 import english from "../../static/words/en-operator.js";
 import { channelPart } from "../../static/operator/channel.js";
@@ -224,6 +225,70 @@ test("a_task_shows_its_plan_media_and_recordings_beside_the_others", { skip }, a
     await see("[data-testid=operator-course] .error-state", "Task 1 could not be opened.");
     const errors = (await browser.errors()).filter((text) => !text.includes("Failed to load resource"));
     assert.deepEqual(errors, []);
+  } finally {
+    server.end();
+  }
+});
+
+test("a_task_that_waits_is_confirmed_and_cancelled_in_its_place", { skip, timeout: 120_000 }, async () => {
+  const world = fullWorld(Date.now());
+  const decisions = [];
+  let decided;
+  const asked = (id, what) => ({ id, conversation: 31, turn: 4, call: id, state: "pending", shown: { tool: "execute_script", arguments: { name: "triple" }, what: [what], why: "complexity is high", can_always: false, words: { approve: ["CONFIRMAR"], deny: ["CANCELAR"] } }, expires_at: new Date(Date.now() + 600_000).toISOString() });
+  world.api["/api/approvals"] = { approvals: [asked(9, "Runs the script triple."), asked(10, "Runs the script delete.")] };
+  world.heard = (frame) => ["approve", "deny"].includes(frame.type) && decided(decisions.push(frame));
+  const server = await serveScreens(world);
+  const waits = "[data-testid=operator-waits]";
+  const armed = (text) => browser.waitFor(`const card = document.querySelector(arguments[0] + " l3-approval"); return card?.dataset.armed === "true" && card.innerText.includes(arguments[1])`, waits, text);
+  const press = async (button) => {
+    const heard = new Promise((resolve) => (decided = resolve));
+    await browser.js(`document.querySelector(arguments[0]).click()`, `${waits} [data-testid=${button}]`);
+    await heard;
+  };
+  try {
+    await browser.size(1440, 900);
+    await openScreen(browser, server.address, { hash: "#operator", steps: [] });
+    await browser.waitFor(`return document.querySelector("[data-testid=operator-tasks] [data-task='4']") !== null`);
+    // The question of another conversation waits, and not here.
+    assert.equal(await browser.js(`return document.querySelectorAll(arguments[0] + " l3-approval").length`, waits), 0);
+    server.say({ type: "waiting", approvals: [9] });
+    await armed("Runs the script triple.");
+    assert.match(await browser.js(`return document.querySelector(arguments[0]).innerText`, waits), /complexity is high/);
+    await press("approval-approve");
+    server.say({ type: "waiting", approvals: [10] });
+    await armed("Runs the script delete.");
+    await press("approval-deny");
+    server.say({ type: "waiting", approvals: [] });
+    await browser.waitFor(`return document.querySelector(arguments[0]).children.length === 0`, waits);
+    assert.deepEqual(decisions, [{ type: "approve", approval: 9, always: false }, { type: "deny", approval: 10 }]);
+    assert.deepEqual(await browser.errors(), []);
+  } finally {
+    server.end();
+  }
+});
+
+test("the_code_to_scan_is_drawn_until_the_channel_is_online", { skip }, async () => {
+  const world = fullWorld(Date.now());
+  const text = `2@${"A1b/".repeat(50)}==`;
+  const channel = { name: "whatsapp", kind: "program", state: "needs_scan", qr: text };
+  world.api["/api/operator"] = { ...world.api["/api/operator"], channel: "whatsapp" };
+  world.api["/api/relay/channels"] = () => ({ channels: [channel] });
+  const server = await serveScreens(world);
+  try {
+    await browser.size(1440, 900);
+    await openScreen(browser, server.address, { hash: "#operator", steps: [] });
+    const drawn = await browser.waitFor(`
+      const svg = document.querySelector("[data-testid=operator-channel] svg");
+      const { width, height } = svg?.getBoundingClientRect() ?? {};
+      return svg && { box: svg.getAttribute("viewBox"), path: svg.querySelector("path").getAttribute("d"), label: svg.getAttribute("aria-label"), isSquare: width > 100 && width === height }`);
+    const rows = qrRows(text);
+    const dark = rows.flat().filter(Boolean).length;
+    // A scanner needs four modules of margin on each side.
+    assert.equal(drawn.box, `-4 -4 ${rows.length + 8} ${rows.length + 8}`);
+    assert.deepEqual([drawn.path.match(/M/g).length, drawn.label, drawn.isSquare], [dark, english.qr, true]);
+    Object.assign(channel, { state: "online", qr: null, address: "+491711111111" });
+    await browser.waitFor(`const node = document.querySelector("[data-testid=operator-channel]"); return node.querySelector("[data-state=online]") !== null && node.querySelector("svg") === null`);
+    assert.deepEqual(await browser.errors(), []);
   } finally {
     server.end();
   }

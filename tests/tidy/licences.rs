@@ -2,6 +2,7 @@
 //! file in it may say something else. A GPL header in one file is enough to bind a program that has
 //! it inside. ADR 60 has the story.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -54,13 +55,30 @@ impl Package {
     }
 }
 
+/// True in CI, which fetches all sources before it tests.
+#[expect(clippy::disallowed_methods, reason = "a test has no settings of its own")]
+pub fn is_ci() -> bool {
+    std::env::var_os("CI").is_some()
+}
+
+/// Tells that sources were not read. The harness keeps the words of a test that passes to itself,
+/// so these go past it.
+///
+/// # Panics
+/// If `all_are_here`: then they have to be read.
+pub fn not_read(told: &str, all_are_here: bool) {
+    assert!(!all_are_here, "{told}");
+    // Nobody is left to be told if standard error is closed.
+    let _ = writeln!(std::io::stderr(), "{told}");
+}
+
 /// Every package of a lock file, with its sources; an error if those that this system builds are
 /// not all on this machine.
-#[allow(clippy::print_stderr, reason = "who runs the test is told what it did not read")]
 pub fn packages(manifest: &Path) -> Result<Vec<Package>, String> {
     let metadata = metadata(manifest, &[]).or_else(|_| {
         // A build gets the sources for its own system alone; `cargo fetch` gets all.
-        eprintln!("NOT READ, the sources for other systems are not on this machine: {}", manifest.display());
+        let told = format!("NOT READ, the sources for other systems are not on this machine: {}", manifest.display());
+        not_read(&told, is_ci());
         metadata(manifest, &["--filter-platform", &host()?])
     })?;
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
@@ -167,6 +185,12 @@ fn a_header_in_one_file_is_found_though_the_manifest_says_mit() {
     write("COPYING", "GNU GENERAL PUBLIC LICENSE\n\nThe GNU General Public License is a free licence\n");
     assert_eq!(Package::sample("MIT", folder.path()).copyleft().len(), 3);
     assert_eq!(Package::sample("GPL-3.0-only", folder.path()).copyleft().len(), 4);
+}
+
+#[test]
+#[should_panic(expected = "NOT READ, they are elsewhere")]
+fn sources_that_are_not_read_fail_a_test_where_all_are_fetched() {
+    not_read("NOT READ, they are elsewhere", true);
 }
 
 #[test]

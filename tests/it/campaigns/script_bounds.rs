@@ -43,6 +43,7 @@ impl Desk {
             assert_eq!((self.app.count(RAN).await, self.app.count(USED).await), (before.0 + run, before.1 + run));
             // The state is another, so the same may be proposed again.
             self.keep("heuristic", "seen", &format!("after run {run}")).await;
+            self.app.run_until_idle().await;
         }
     }
 }
@@ -72,6 +73,7 @@ async fn campaign_scripts_reach_no_program_no_file_and_no_variable_of_the_machin
     ];
     for (source, words) in reaching {
         desk.keep("js_script", "sum", source).await;
+        desk.app.run_until_idle().await;
         desk.app.advance(301);
         desk.app.script([runs("sum")]);
         desk.present().await;

@@ -9,6 +9,7 @@ mod context;
 mod hostile;
 mod judged;
 mod limits;
+mod linked;
 mod no_action;
 mod own;
 mod queue;

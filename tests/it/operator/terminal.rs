@@ -1,10 +1,13 @@
 //! The operator over a channel program, and the command `level3 operator` as a process in a
 //! terminal's place.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::ptr;
 use std::sync::{Arc, Mutex};
 
 use level3::cli::operator::{Terminal, code_to_scan};
@@ -75,16 +78,35 @@ pub struct Operator {
     child: Child,
     pub out: Arc<Mutex<String>>,
     home: PathBuf,
+    /// The keys of its terminal, if it has one.
+    keys: Option<File>,
+}
+
+/// The command with these settings alone. It ends with its `Operator`.
+fn command(level3: &Path, home: &Path, model: &ModelServer, arguments: &[&str], settings: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(level3);
+    command.arg("operator").args(arguments).arg("--home").arg(home);
+    command.env_clear().env("PATH", std::env::var("PATH").unwrap_or_default()).envs(settings.iter().copied());
+    command.env("LLM_BASE_URL", model.base_url()).env("LLM_MODEL", "scripted").env("LEVEL3_SHUTDOWN_SECONDS", "8");
+    command.current_dir(home.parent().unwrap()).kill_on_drop(true);
+    command
+}
+
+/// A terminal of 100 columns: the side of a program, and that of its person.
+fn terminal() -> (OwnedFd, File) {
+    let (mut person, mut program) = (0, 0);
+    let mut size = libc::winsize { ws_row: 60, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: the first two places are written, the size is read, and the rest may be null.
+    let made = unsafe { libc::openpty(&raw mut person, &raw mut program, ptr::null_mut(), ptr::null_mut(), &raw mut size) };
+    assert_eq!(made, 0, "{}", std::io::Error::last_os_error());
+    // SAFETY: both are open, and nobody else has them.
+    unsafe { (OwnedFd::from_raw_fd(program), File::from_raw_fd(person)) }
 }
 
 impl Operator {
     pub fn start(home: &Path, model: &ModelServer, arguments: &[&str], settings: &[(&str, &str)]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_level3"));
-        command.arg("operator").args(arguments).arg("--home").arg(home);
-        command.env_clear().env("PATH", std::env::var("PATH").unwrap_or_default()).envs(settings.iter().copied());
-        command.env("LLM_BASE_URL", model.base_url()).env("LLM_MODEL", "scripted").env("LEVEL3_SHUTDOWN_SECONDS", "8");
-        command.current_dir(home.parent().unwrap());
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        let mut command = command(Path::new(env!("CARGO_BIN_EXE_level3")), home, model, arguments, settings);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let out: Arc<Mutex<String>> = Arc::default();
         let (stdout, stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
@@ -96,7 +118,30 @@ impl Operator {
                 }
             });
         }
-        Self { child, out, home: home.to_owned() }
+        Self { child, out, home: home.to_owned(), keys: None }
+    }
+
+    /// The same in a real terminal, of a program that may be a copy of ours.
+    pub fn in_terminal(level3: &Path, home: &Path, model: &ModelServer, arguments: &[&str], settings: &[(&str, &str)]) -> Self {
+        let (theirs, keys) = terminal();
+        let mut command = command(level3, home, model, arguments, settings);
+        command.stdin(theirs.try_clone().unwrap()).stdout(theirs.try_clone().unwrap()).stderr(theirs);
+        let child = command.spawn().unwrap();
+        let out: Arc<Mutex<String>> = Arc::default();
+        let (to, mut screen) = (Arc::clone(&out), keys.try_clone().unwrap());
+        std::thread::spawn(move || {
+            let mut some = [0; 4096];
+            while let Ok(many @ 1..) = screen.read(&mut some) {
+                *to.lock().unwrap() += &String::from_utf8_lossy(&some[..many]);
+            }
+        });
+        Self { child, out, home: home.to_owned(), keys: Some(keys) }
+    }
+
+    /// Types a line, once it has printed this question.
+    pub async fn answers(&mut self, question: &str, line: &str) {
+        self.printed(question).await;
+        self.keys.as_mut().expect("it has a terminal").write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
     /// Waits until it has printed these words.
@@ -135,9 +180,14 @@ impl Operator {
     }
 
     /// Waits for its end, which is one in good order.
-    pub async fn ends(mut self) {
+    pub async fn ends(self) {
+        self.ends_with(0).await;
+    }
+
+    /// Waits for its end with this exit code.
+    pub async fn ends_with(mut self, code: i32) {
         let status = in_time("its end", self.child.wait()).await.unwrap();
-        assert_eq!(status.code(), Some(0), "{}", self.out.lock().unwrap());
+        assert_eq!(status.code(), Some(code), "{}", self.out.lock().unwrap());
     }
 }
 
@@ -242,6 +292,65 @@ async fn message_received_in_terminal() {
     assert!(config.contains("max_tokens_per_session") && home.join("whatsapp-session").symlink_metadata().is_ok(), "{config}");
 }
 
+/// The planner lists the scripts, which its governor lets it, and then answers.
+fn lists_and_answers(_: usize, body: &Value) -> Value {
+    let messages = body["messages"].as_array().unwrap();
+    if messages[0]["content"].as_str().is_some_and(|prompt| prompt.starts_with("You review one tool call")) {
+        let judged = json!({"complexity": "low", "risk": "low", "impact": "local", "requires_confirmation": false});
+        return json!({"role": "assistant", "content": judged.to_string()});
+    }
+    match messages.last().unwrap()["role"].as_str() {
+        Some("tool") => json!({"role": "assistant", "content": "There are none."}),
+        _ => asks_for("list_scripts", &json!({})),
+    }
+}
+
+#[tokio::test]
+async fn a_terminal_shows_plan_verdict_decision_and_result_in_colour_and_the_phone_typing_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = home_with(folder.path());
+    let path = program(folder.path(), "list the scripts");
+    let model = ModelServer::start(lists_and_answers).await;
+    model.hold("messages");
+    let settings = [("LEVEL3_WHATSAPP", path.to_str().unwrap())];
+    let level3 = Path::new(env!("CARGO_BIN_EXE_level3"));
+    let mut operator = Operator::in_terminal(level3, &home, &model, &[], &settings);
+    let told = home.join("channels/whatsapp/lines");
+    let typing = || -> Vec<Value> {
+        let text = fs::read_to_string(&told).unwrap_or_default();
+        let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        lines.filter(|line| line["kind"] == "typing").map(|line| line["on"].clone()).collect()
+    };
+    let begun = async {
+        while typing().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    in_time("typing", begun).await;
+    assert!(typing().iter().all(|on| *on == true), "{:?}", typing());
+    model.hold("");
+    for words in [
+        "message received from +491701234567: list the scripts",
+        "planner_output: list_scripts {}",
+        "governor_output: {\"complexity\":\"low\"",
+        "decision: list_scripts: allow",
+        "execution_result: list_scripts: ",
+        "task_completed",
+    ] {
+        operator.printed(words).await;
+        let out = operator.out.lock().unwrap().clone();
+        assert!(out.lines().any(|line| line.contains(words) && line.contains("\u{1b}[")), "{words}: {out:?}");
+    }
+    let over = async {
+        while typing().last() != Some(&json!(false)) {
+            tokio::task::yield_now().await;
+        }
+    };
+    in_time("the end of the typing", over).await;
+    assert_eq!(typing().iter().filter(|on| **on == false).count(), 1, "{:?}", typing());
+    operator.ends_by(libc::SIGTERM).await;
+}
+
 #[tokio::test]
 async fn texts_of_the_channel_do_not_act_on_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
@@ -335,7 +444,10 @@ async fn loopback_runs_without_whatsapp_in_a_home_that_is_closed_to_others() {
     for name in ["logs", "scripts", "media", "recordings"] {
         assert_eq!(fs::metadata(home.join(name)).unwrap().permissions().mode() & 0o777, 0o700, "{name}");
     }
-    assert_eq!(fs::metadata(&home).unwrap().permissions().mode() & 0o066, 0, "nobody else may look into it");
+    // A server of root's has its Postgres run under another account, which has to pass through.
+    // SAFETY: geteuid takes nothing and cannot fail.
+    let mode = if unsafe { libc::geteuid() } == 0 { 0o711 } else { 0o700 };
+    assert_eq!(fs::metadata(&home).unwrap().permissions().mode() & 0o777, mode, "nobody else may look into it");
     assert!(home.join("whatsapp-session").symlink_metadata().is_err());
     let copied = async {
         while !home.join("global_context.json").is_file() {

@@ -22,9 +22,18 @@ use super::in_time;
 pub struct ModelServer {
     pub address: SocketAddr,
     pub requests: Arc<Mutex<Vec<Value>>>,
+    held: watch::Sender<String>,
 }
 
 type Decide = Arc<dyn Fn(usize, &Value) -> Value + Send + Sync>;
+
+/// The parts of a model's server that each of its answers needs.
+#[derive(Clone)]
+struct Answering {
+    requests: Arc<Mutex<Vec<Value>>>,
+    decide: Decide,
+    held: watch::Sender<String>,
+}
 
 impl ModelServer {
     /// `decide` gets the number of the request, from 0, and its body. It returns the assistant's
@@ -32,15 +41,21 @@ impl ModelServer {
     /// answered with status 400.
     pub async fn start(decide: impl Fn(usize, &Value) -> Value + Send + Sync + 'static) -> Self {
         let requests: Arc<Mutex<Vec<Value>>> = Arc::default();
-        let decide: Decide = Arc::new(decide);
+        let (decide, held): (Decide, _) = (Arc::new(decide), watch::Sender::default());
         let router = axum::Router::new()
             .route("/v1/models", get(|| async { Json(json!({"data": [{"id": "scripted"}]})) }))
             .route("/v1/chat/completions", post(answer))
-            .with_state((Arc::clone(&requests), decide));
+            .with_state(Answering { requests: Arc::clone(&requests), decide, held: held.clone() });
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Self { address, requests }
+        Self { address, requests, held }
+    }
+
+    /// Requests with these words in them wait for their answer, until others are held or, with no
+    /// words, none.
+    pub fn hold(&self, words: &str) {
+        self.held.send_replace(words.to_owned());
     }
 
     pub fn base_url(&self) -> String {
@@ -49,7 +64,7 @@ impl ModelServer {
 }
 
 async fn answer(
-    State((requests, decide)): State<(Arc<Mutex<Vec<Value>>>, Decide)>,
+    State(Answering { requests, decide, held }): State<Answering>,
     Json(body): Json<Value>,
 ) -> axum::response::Response {
     let number = {
@@ -57,6 +72,8 @@ async fn answer(
         requests.push(body.clone());
         requests.len() - 1
     };
+    let text = body.to_string();
+    drop(held.subscribe().wait_for(|words| words.is_empty() || !text.contains(&**words)).await);
     let mut delta = decide(number, &body);
     if delta.get("error").is_some() {
         return (axum::http::StatusCode::BAD_REQUEST, Json(delta)).into_response();
