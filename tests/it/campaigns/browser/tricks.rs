@@ -89,10 +89,16 @@ async fn campaign_pages_whose_scripts_want_files_and_other_addresses_get_neither
     assert!(text.contains("(of another site: it can be read, and not touched)\nbutton “In a frame from elsewhere”"), "{text}");
     assert!(!page["nodes"].to_string().contains(framed), "{page}");
 
-    // It may be told a moment after the click.
+    // It may be told a moment after the click, on a slow machine by a later reading.
+    let refused = "wanted a file of this machine, which was refused";
     let mut came = visit.click("button Choose", true).await;
-    came += &visit.cycle(does("browser_read", json!({})), true).await;
-    assert!(came.contains("wanted a file of this machine, which was refused"), "{came}");
+    for _ in 0..10 {
+        if came.contains(refused) {
+            break;
+        }
+        came += &visit.cycle(does("browser_read", json!({})), true).await;
+    }
+    assert!(came.contains(refused), "{came}");
     assert_eq!(visit.touch().await["left"], false, "the page is where it was");
     // A Chromium without a window begins no download by itself, so no note of its end comes here.
     let came = visit.click("button Make", true).await;
