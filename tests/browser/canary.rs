@@ -163,9 +163,8 @@ async fn collect(seen: &mut Seen, server: &Server, model: &ModelServer, page: &P
     }
     for place in ["page", "page again"] {
         page.see("[data-testid=message-assistant][data-final=true]", CONTROL).await;
-        page.run(UNFOLD).await;
-        page.see("[data-testid=tool-card][data-tool=send_canary]", "[secret CANARY_KEY]").await;
-        page.see("[data-testid=tool-card][data-tool=hoard]", "/echo/query").await;
+        page.see_inside("[data-testid=tool-card][data-tool=send_canary]", "[secret CANARY_KEY]").await;
+        page.see_inside("[data-testid=tool-card][data-tool=hoard]", "/echo/query").await;
         // More lies folded inside of it.
         page.run(UNFOLD).await;
         seen.add(place, page.run(HELD).await.as_str().unwrap());

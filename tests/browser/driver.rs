@@ -116,6 +116,14 @@ impl Page {
         self.until(script, vec![json!(css), json!(text)], &format!("`{text}` in `{css}`")).await;
     }
 
+    /// Waits for an element that contains a text, and opens what is folded until it does: some of what lies inside is
+    /// made when it is opened.
+    pub async fn see_inside(&self, css: &str, text: &str) {
+        let script = "document.querySelectorAll('details').forEach(e => e.open = true); \
+             return [...document.querySelectorAll(arguments[0])].some(e => e.textContent.includes(arguments[1]))";
+        self.until(script, vec![json!(css), json!(text)], &format!("`{text}` in `{css}`, unfolded")).await;
+    }
+
     /// Waits until no such element is left.
     pub async fn gone(&self, css: &str) {
         let script = "return document.querySelector(arguments[0]) === null";
