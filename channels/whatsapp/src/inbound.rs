@@ -113,13 +113,8 @@ async fn parties(client: &Client, info: &MessageInfo) -> Option<(String, Option<
         return Some((address::resolve(client, &source.sender, source.sender_alt.as_ref()).await?, None));
     }
     let ours = client.pn().as_ref().and_then(address::number)?;
-    // The chat with ourselves may go by our hidden name.
-    let with_ourselves = client.lid().is_some_and(|lid| lid.user_base() == source.chat.user_base());
-    let to = if with_ourselves {
-        Some(ours.clone())
-    } else {
-        address::resolve(client, &source.chat, source.recipient_alt.as_ref()).await
-    };
+    // Our own hidden name, by which the chat with ourselves may go, is learned when a device is linked.
+    let to = address::resolve(client, &source.chat, source.recipient_alt.as_ref()).await;
     Some((ours, to))
 }
 
