@@ -180,6 +180,7 @@ test("a_message_whose_acknowledgement_was_lost_is_there_once", options, async ()
   await browser.waitFor(`return document.querySelector("[data-testid=connection]")?.dataset.state !== "connected"`);
   assert.equal(server.world.frames.at(-1).content, "Only once.");
   await back();
+  await says("Only once.");
   await browser.waitFor(`return document.querySelector("[data-status=sending]") === null`);
   assert.deepEqual(await rows(), [...BEFORE, ["user", "Only once."]]);
   const ids = server.messages().map(({ id }) => id);
