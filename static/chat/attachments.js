@@ -1,4 +1,4 @@
-// Things that go with the message that is being written: images, and text files.
+// Images and text files that go with the message that is being written.
 
 import { h } from "../core/dom.js";
 import { IMAGE_TYPES, MAX_IMAGES, readImages } from "../core/images.js";
@@ -37,8 +37,12 @@ export class Attachments {
     this.show();
   }
 
-  /** Adds files of a paste, a drop or the dialog; returns what is not taken, in sentences. */
-  async add(list) {
+  /** Adds files of a paste, a drop or the dialog, one list after the other; returns what is not taken, in sentences. */
+  add(list) {
+    return (this.adds = Promise.allSettled([this.adds]).then(() => this.read(list)));
+  }
+
+  async read(list) {
     const { isTextFile, MAX_FILES_BYTES, readTextFiles } = await import("./files.js");
     const texts = list.filter((file) => !IMAGE_TYPES.includes(file.type) && isTextFile(file));
     const rest = list.filter((file) => !texts.includes(file));
@@ -53,7 +57,6 @@ export class Attachments {
 
   /** The message with its files. */
   async withFiles(content) {
-    if (this.files.length === 0) return content;
     return (await import("./files.js")).withFiles(content, this.files);
   }
 

@@ -116,8 +116,8 @@ impl Page {
         self.until(script, vec![json!(css), json!(text)], &format!("`{text}` in `{css}`")).await;
     }
 
-    /// Waits for an element that contains a text, and opens what is folded until it does: some of what lies inside is
-    /// made when it is opened.
+    /// Waits for an element that contains a text, and opens what is folded until it does: some of
+    /// what lies inside is made when it is opened.
     pub async fn see_inside(&self, css: &str, text: &str) {
         let script = "document.querySelectorAll('details').forEach(e => e.open = true); \
              return [...document.querySelectorAll(arguments[0])].some(e => e.textContent.includes(arguments[1]))";

@@ -97,25 +97,45 @@ async function history() {
   say("rows in the page then", "≤ 400", String(rows));
 }
 
-async function wheel() {
+/** Turns the wheel from the end of `scroller`, an expression, to its beginning. */
+async function wheelUp(scroller) {
   const gaps = [];
   const tasks = [];
   let moved = 0;
-  await browser.js(`document.querySelector("l3-messages:not([hidden])").toEnd()`);
-  await wait(500);
   for (let top = Infinity; top > 0; ) {
     await fresh();
-    const before = await browser.js(`return document.querySelector("l3-messages:not([hidden])").scroller.scrollTop`);
+    const before = await browser.js(`return ${scroller}.scrollTop`);
     await browser.cdp("Input.synthesizeScrollGesture", { x: 700, y: 400, yDistance: WHEEL_PIXELS, speed: WHEEL_SPEED, gestureSourceType: "mouse" });
     const found = await measured();
-    top = await browser.js(`return document.querySelector("l3-messages:not([hidden])").scroller.scrollTop`);
+    top = await browser.js(`return ${scroller}.scrollTop`);
     moved += before - top;
     gaps.push(...found.frames.slice(2));
     tasks.push(...found.tasks);
     if (before === top) break;
   }
-  say(`wheel through all of it (${Math.round(moved / 1000)},000 px), frame p50, p95`, "p95 ≤ 20 ms", `${ms(at(gaps, 0.5))}, ${ms(at(gaps, 0.95))} of ${gaps.length}`);
+  return { gaps, tasks, moved, figures: `${ms(at(gaps, 0.5))}, ${ms(at(gaps, 0.95))} of ${gaps.length}` };
+}
+
+async function wheel() {
+  const list = `document.querySelector("l3-messages:not([hidden])")`;
+  await browser.js(`${list}.toEnd()`);
+  await wait(500);
+  const { tasks, moved, figures } = await wheelUp(`${list}.scroller`);
+  say(`wheel through all of it (${Math.round(moved / 1000)},000 px), frame p50, p95`, "p95 ≤ 20 ms", figures);
   say("longest task of the wheel", "≤ 100 ms", ms(Math.max(0, ...tasks)));
+  return moved;
+}
+
+/** The floor of the wheel: a page as high, of plain text and nothing else. */
+async function wheelOverText(pixels) {
+  await browser.go("about:blank");
+  await browser.js(`
+    for (let n = 0; document.documentElement.scrollHeight < arguments[0] && n < 40; n += 1)
+      document.body.append(...Array.from({ length: 200 }, (_, k) => Object.assign(document.createElement("p"), { textContent: \`Paragraph \${n * 200 + k}. \`.repeat(24) })));
+    document.documentElement.scrollTop = document.documentElement.scrollHeight`, pixels);
+  await wait(1000);
+  const { figures } = await wheelUp("document.documentElement");
+  say("the same wheel over as much plain text", "–", figures);
 }
 
 async function shortTurn() {
@@ -194,10 +214,11 @@ try {
   if (isWanted("first")) await firstRows();
   await open();
   if (isWanted("history") || isWanted("wheel") || isWanted("turn")) await history();
-  if (isWanted("wheel")) await wheel();
+  const wheeled = isWanted("wheel") ? await wheel() : 0;
   if (isWanted("turn")) await shortTurn();
   if (isWanted("stream")) await stream("after 2,000 messages");
   if (isWanted("empty")) await emptyConversation();
+  if (wheeled > 0) await wheelOverText(wheeled);
 } finally {
   await browser.end();
   server.end();

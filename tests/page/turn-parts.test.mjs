@@ -88,15 +88,17 @@ test("code_is_copied_whole_and_its_long_lines_wrap_on_a_press", options, async (
 });
 
 test("a_file_of_rows_offers_to_make_a_table_of_it_and_goes_into_the_message", options, async () => {
-  const add = (name, text) => browser.js(`
-    const chosen = new DataTransfer();
-    chosen.items.add(new File([arguments[1]], arguments[0]));
-    const input = document.querySelector("l3-composer input[type=file]");
-    input.files = chosen.files;
-    input.dispatchEvent(new Event("change"));`, name, text);
   const chips = () => browser.js(`return [...document.querySelectorAll("[data-testid=file-chip]")].map((node) => [node.querySelector("bdi").innerText, [...node.querySelectorAll("button")].map((button) => button.innerText).filter(Boolean)])`);
-  await add("notes.txt", "a\nb\n");
-  await add("books.csv", "id,title\n1,Dune\n");
+  // The second comes while the first, which takes longer to read, is still on its way.
+  await browser.js(`
+    const add = (name, text, ms) => {
+      const file = new File([text], name);
+      const read = () => new Promise((resolve) => setTimeout(() => resolve(new TextEncoder().encode(text).buffer), ms));
+      Object.defineProperty(file, "arrayBuffer", { value: read });
+      document.querySelector("l3-composer").add([file]);
+    };
+    add("notes.txt", "a\\nb\\n", 100);
+    add("books.csv", "id,title\\n1,Dune\\n", 0);`);
   await is(`document.querySelectorAll("[data-testid=file-chip]").length === 2`);
   assert.deepEqual(await chips(), [["notes.txt", []], ["books.csv", ["Make a table of it"]]]);
   await browser.js(`document.querySelector("[data-testid=composer]").blur()`);

@@ -113,7 +113,7 @@ async fn parties(client: &Client, info: &MessageInfo) -> Option<(String, Option<
         return Some((address::resolve(client, &source.sender, source.sender_alt.as_ref()).await?, None));
     }
     let ours = client.pn().as_ref().and_then(address::number)?;
-    // Our own hidden name, by which the chat with ourselves may go, is learned when a device is linked.
+    // The chat with ourselves may go by our hidden name, which is learned when a device is linked.
     let to = address::resolve(client, &source.chat, source.recipient_alt.as_ref()).await;
     Some((ours, to))
 }
