@@ -30,7 +30,7 @@ impl Audience {
 /// The tools that a profile is offered and may call. No other tool exists for the profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Toolset {
-    /// The four first tools, `relay` if a rule of the profile allows it, every capability, every
+    /// The first tools, `relay` if a rule of the profile allows it, every capability, every
     /// external tool.
     Builder,
     /// These of the tools that the program brings, and every capability.

@@ -13,7 +13,7 @@ pub(in crate::agent) struct Extent {
     /// The oldest turn shown; the running one is shown in any case.
     pub(super) since: TurnId,
     pub(super) detail: Detail,
-    /// The room for the tools beside the four first.
+    /// The room for the tools beside the first ones.
     pub(super) room: ToolRoom,
 }
 

@@ -23,6 +23,7 @@ use crate::domain::{
 use crate::model::Entry;
 use crate::sandbox::teaching;
 use crate::store::Summary;
+use crate::tools;
 
 pub(super) use budget::{Sizes, size, size_of_tools};
 pub(super) use extent::Extent;
@@ -38,7 +39,10 @@ const STEERED: &str = "[said while you work on this] ";
 /// time stands before the newest message. So a request begins with the same text as the last one,
 /// and providers and local servers need not read that again.
 pub(super) fn system_prompt(prompt: &str, capabilities: &str, tasks: &str) -> String {
+    let first: Vec<_> = tools::first().iter().map(|tool| tool.name.as_str()).collect();
     prompt
+        .replace("{first_tools_number}", &first.len().to_string())
+        .replace("{first_tools}", &first.join(", "))
         .replace("{host_interface}", teaching::text())
         .replace("{capabilities_section}", capabilities)
         .replace("{tasks_section}", tasks)

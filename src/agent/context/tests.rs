@@ -6,7 +6,7 @@ use crate::coach::Toolbox;
 use crate::domain::{Coaching, DEFAULT_PROFILE, ToolCallId};
 use crate::model::Answer;
 use crate::profiles::Profiles;
-use crate::tools::{self, Offered};
+use crate::tools::Offered;
 
 fn exchange(turn: i64, entries: Vec<HistoryEntry>) -> Exchange {
     Exchange { turn: TurnId(turn), state: TurnState::Completed, reason: None, entries, waits: false, unproven: Vec::new() }
@@ -67,10 +67,13 @@ const NOW: &str = "[1970-01-01T00:00:00Z] ";
 #[test]
 fn the_prompt_is_filled_in_whole() {
     let prompt = system_prompt(builder().prompt, &none().section, "");
-    assert!(
-        prompt.contains("Tools besides these four are capabilities you built") && prompt.contains("await host.sql(text, params)")
-    );
-    assert!(!prompt.contains("_section}") && !prompt.contains("{host_interface}"), "{prompt}");
+    assert!(prompt.contains("are capabilities you built") && prompt.contains("await host.sql(text, params)"), "{prompt}");
+    for tool in tools::first() {
+        assert!(prompt.contains(&tool.name), "{} is missing in {prompt}", tool.name);
+    }
+    for place in ["{first_tools", "_section}", "{host_interface}"] {
+        assert!(!prompt.contains(place), "{prompt}");
+    }
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! The four tools that every builder begins with, one file each. A fifth one is a file here and a
-//! line in [`tools`].
+//! The first tools, those that every builder begins with, one file each. One more is a file here
+//! and a line in [`tools`].
 
 mod execute_sql;
 mod manage_tasks;

@@ -10,10 +10,10 @@ fn specs() -> Vec<ToolSpec> {
 }
 
 #[test]
-fn the_four_tools_have_the_parameters_of_the_requirements() {
+fn the_four_first_tools_have_the_parameters_of_the_requirements() {
     let specs = specs();
     let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
-    assert_eq!(names, ["execute_sql", "write_capability", "manage_tasks", "restart"]);
+    assert!(names.starts_with(&["execute_sql", "write_capability", "manage_tasks", "restart"]), "{names:?}");
     let of = |name: &str| &specs.iter().find(|spec| spec.name == name).unwrap().parameters;
     assert_eq!(of("execute_sql")["required"], json!(["query"]));
     assert_eq!(of("execute_sql")["properties"]["query"]["type"], "string");

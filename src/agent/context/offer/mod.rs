@@ -1,4 +1,4 @@
-//! The tools that a step offers: the four first ones, and all others if there is room. In a small
+//! The tools that a step offers: the first ones, and all others if there is room. In a small
 //! context it offers those that matter most; the system prompt has the name and a line of each of
 //! the rest. A tool that is not offered can be called nevertheless.
 
@@ -6,6 +6,7 @@
 mod tests;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 use super::budget::{size, size_of_tools};
 use super::extent::ToolRoom;
@@ -24,11 +25,17 @@ const LINE_BYTES: usize = 100;
 /// The words about capabilities if all are offered. They name none: the list of tools has the
 /// names, and a model need not read a text again that stays the same when a capability is made. On
 /// a machine without a graphics card that saves a small model half a minute.
-const ALL_OFFERED: &str = "Tools besides these four are capabilities you built, or the user's servers. To change a capability, write it again under its name.";
+static ALL_OFFERED: LazyLock<String> = LazyLock::new(|| {
+    const NUMBERS: [&str; 10] = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+    let first = NUMBERS.get(tools::first().len()).unwrap_or(&"first");
+    format!(
+        "Tools besides these {first} are capabilities you built, or the user's servers. To change a capability, write it again under its name."
+    )
+});
 
 /// The tools that a step offers, and the words of the system prompt about capabilities.
 pub(in crate::agent) struct Offer {
-    /// The four first tools, then capabilities by their names, then tools of external servers.
+    /// The first tools, then capabilities by their names, then tools of external servers.
     pub(in crate::agent) tools: Vec<SharedSpec>,
     /// The capabilities in words.
     pub(in crate::agent) section: String,
@@ -47,7 +54,7 @@ impl Offer {
 impl Extent {
     /// Offers less after a refusal that a shorter conversation could not mend. The next try of this
     /// step offers half as much, with as much of the conversation as fits then. False if nothing
-    /// but the four first tools was offered.
+    /// but the first tools was offered.
     pub(in crate::agent) fn offers_less(&mut self) -> bool {
         let offered = self.room.offered;
         *self = Self { room: ToolRoom { most: Some(offered / 2), offered }, ..Self::default() };
@@ -87,7 +94,7 @@ impl Agent {
     }
 }
 
-/// Half of the room that a request of `most` bytes has beside the prompt and the four first tools.
+/// Half of the room that a request of `most` bytes has beside the prompt and the first tools.
 /// The other half is for the conversation.
 fn share(prompt: &str, most: usize) -> usize {
     let fixed = size(&[Entry::System(system_prompt(prompt, "", ""))]) + size_of_tools(tools::first());
@@ -116,7 +123,7 @@ impl Stock {
 
     pub(super) fn whole(self) -> Offer {
         let tools = self.first.into_iter().chain(self.rest).collect();
-        Offer { tools, section: ALL_OFFERED.to_owned(), others: Vec::new() }
+        Offer { tools, section: ALL_OFFERED.clone(), others: Vec::new() }
     }
 
     /// Three quarters of `most` bytes are for the tools that are offered, the rest is for the list

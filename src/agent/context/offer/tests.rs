@@ -41,7 +41,7 @@ fn exchange(turn: i64, entries: Vec<HistoryEntry>) -> Exchange {
     Exchange { turn: TurnId(turn), state, reason: None, entries, waits: false, unproven: Vec::new() }
 }
 
-/// The names beside the four first.
+/// The names beside the first ones.
 fn names(offer: &Offer) -> Vec<&str> {
     assert!(offer.tools.iter().map(|tool| &*tool.name).take(4).eq(tools::first().iter().map(|tool| &*tool.name)));
     offer.tools[4..].iter().map(|tool| tool.name.as_str()).collect()
@@ -55,7 +55,7 @@ fn bytes(offer: &Offer) -> usize {
 fn what_has_room_is_offered_as_it_always_was() {
     let offer = stock(3).whole();
     assert_eq!(names(&offer), ["c00", "c01", "c02"]);
-    assert_eq!(offer.section, ALL_OFFERED);
+    assert_eq!(offer.section, *ALL_OFFERED);
     assert_eq!(stock(3).size(), bytes(&offer));
 }
 
