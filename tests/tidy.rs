@@ -15,6 +15,7 @@ mod tidy {
     pub mod machines;
     pub mod names;
     pub mod prose;
+    pub mod replies;
     pub mod routes;
     pub mod rules;
     pub mod sizes;
@@ -23,7 +24,7 @@ mod tidy {
 
 use tidy::files::{Finding, Source, project};
 use tidy::floors::Floors;
-use tidy::{arrows, attacks, circles, columns, licences, machines, names, prose, routes, rules, sizes};
+use tidy::{arrows, attacks, circles, columns, licences, machines, names, prose, replies, routes, rules, sizes};
 
 fn floors() -> Floors {
     Floors::from_document(include_str!("../ARCHITECTURE.md")).unwrap()
@@ -256,6 +257,17 @@ fn the_document_of_the_interface_has_its_routes_and_no_others() {
     let routes = routes::mounted(&project).len();
     assert!(routes > 130, "only {routes} routes were read, so hardly anything was checked");
     check(&project, |file| file.path == "docs/api.md", |document| routes::check(&project, document));
+}
+
+#[test]
+fn a_reply_of_the_interface_is_a_type_of_wire() {
+    let project = project();
+    let house = circles::House::read(&project);
+    let answers = |file: &Source| replies::applies(file) && house.holds(file);
+    let types = replies::types(&project);
+    let seen: usize = project.iter().filter(|file| answers(file)).map(replies::count).sum();
+    assert!(types.len() > 150 && seen > 100, "only {} types and {seen} replies were seen", types.len());
+    check(&project, answers, |file| replies::check(file, &types));
 }
 
 #[test]

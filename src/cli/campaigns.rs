@@ -11,7 +11,7 @@ use super::client::{Client, NOTHING};
 use super::{CliError, Screen};
 use crate::domain::campaign::{Campaign, CampaignStatus};
 use crate::wire::api::{
-    CampaignExport, CampaignInfo, CampaignLeads, CampaignList, CampaignMade, CampaignTaskOrder, CampaignTold, CampaignVerified,
+    CampaignInfo, CampaignLeads, CampaignList, CampaignMade, CampaignTaskOrder, CampaignTold, CampaignVerified,
 };
 
 /// How often a terminal says that somebody is there. Real time: it is a person's.
@@ -260,8 +260,7 @@ pub(super) async fn run(ask: CampaignCommand, client: &Client, screen: &mut Scre
         }
         C::Export { id, from_events } => {
             let from = if from_events { "events" } else { "tables" };
-            let found: CampaignExport =
-                client.get(&["campaigns", &id.to_string(), "export"], &[("from", from.to_owned())]).await?;
+            let found: Value = client.get(&["campaigns", &id.to_string(), "export"], &[("from", from.to_owned())]).await?;
             Ok(screen.value(&found)?)
         }
         C::Verify { id } => verify(id, client, screen).await,
@@ -378,8 +377,8 @@ async fn show(id: i64, client: &Client, screen: &mut Screen<'_>) -> Result<(), C
     };
     let rows: Vec<_> = tasks.iter().map(row).collect();
     screen.table(["TASK", "STATE", "WHAT", "BEGINS WHEN", "STILL UNPROVEN"], &rows, "It has no task.")?;
-    screen.line(format!("Leads: {leads}"))?;
-    screen.line(format!("Artifacts: {artifacts}"))?;
+    screen.line(format!("Leads: {}", json!(leads)))?;
+    screen.line(format!("Artifacts: {}", json!(artifacts)))?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::client::{Client, NOTHING};
 use super::folder::{self, WasmOptions};
@@ -161,9 +161,9 @@ async fn list(client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> 
     let answer: Capabilities = client.get(&["capabilities"], &[]).await?;
     if !screen.json(&answer)? {
         let row = |entry: &CapabilityEntry| {
-            let powers = entry.grants.as_object().map(|grants| grants.keys().map(String::as_str).collect::<Vec<_>>().join(" "));
+            let powers = entry.grants.to_json().keys().map(String::as_str).collect::<Vec<_>>().join(" ");
             let version = format!("{} of {}", entry.version, entry.versions);
-            [entry.name.clone(), version, entry.state.clone(), powers.unwrap_or_default(), entry.description.clone()]
+            [entry.name.clone(), version, entry.state.clone(), powers, entry.description.clone()]
         };
         let rows: Vec<_> = answer.capabilities.iter().map(row).collect();
         screen.table(["NAME", "VERSION", "STATE", "POWERS", "WHAT IT DOES"], &rows, "There are no capabilities yet.")?;
@@ -188,7 +188,7 @@ async fn show(client: &Client, screen: &mut Screen<'_>, name: &str, version: Opt
     };
     screen.part("It may", &grants)?;
     screen.part("Parameters", &format!("{:#}", capability.parameters))?;
-    screen.part("Grants as written", &format!("{:#}", capability.grants))?;
+    screen.part("Grants as written", &format!("{:#}", json!(capability.grants)))?;
     let tests: Vec<_> = capability.tests.iter().filter_map(|test| serde_json::to_string(test).ok()).collect();
     screen.part("Tests", &tests.join("\n"))?;
     let version =
@@ -200,8 +200,8 @@ async fn show(client: &Client, screen: &mut Screen<'_>, name: &str, version: Opt
 async fn test(client: &Client, screen: &mut Screen<'_>, name: &str, version: Option<i32>) -> Result<(), CliError> {
     let tested: Tested = client.post_at(&["capabilities", name, "test"], &version_query(version)).await?;
     if !screen.json(&tested)? {
-        for result in tested.results.iter().filter(|result| result["ok"] != true) {
-            screen.line(format!("failed: {result}"))?;
+        for result in tested.results.iter().filter(|result| !result.ok) {
+            screen.line(format!("failed: {}", json!(result)))?;
         }
         screen.line(format!("{}, version {}: {} of its tests hold.", tested.name, tested.version, tested.passed))?;
     }

@@ -6,6 +6,7 @@
 //! docs/adding-an-event.md says how to add to one.
 
 mod approval;
+mod brief;
 mod call;
 mod campaign;
 mod capability;

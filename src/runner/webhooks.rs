@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::Sha256;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -92,11 +92,17 @@ impl Webhooks {
         call.webhook
     }
 
-    /// Tells one webhook once; gives the status of the peer's answer.
+    /// Tells one webhook that this is a test.
     ///
     /// # Errors
     /// Why the peer does not have it, in words for a person.
-    pub async fn tell(&self, webhook: i64, url: &str, body: &Value, key: String) -> Result<u16, String> {
+    pub async fn try_out(&self, webhook: i64, url: &str, key: String) -> Result<u16, String> {
+        self.tell(webhook, url, &json!({ "test": true, "webhook": webhook, "at": self.clock.now() }), key).await
+    }
+
+    /// Tells one webhook once; gives the status of the peer's answer. The error says why the peer
+    /// does not have it, in words for a person.
+    async fn tell(&self, webhook: i64, url: &str, body: &Value, key: String) -> Result<u16, String> {
         let grant = webhook_grant(url)?;
         let body = body.to_string().into_bytes();
         let request = HttpRequest {

@@ -137,9 +137,3 @@ impl CallError {
         }
     }
 }
-
-impl Serialize for CallError {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.refusal().to_json().serialize(serializer)
-    }
-}

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::domain::{CapabilityVersion, SourceLanguage, TestCase};
+use crate::wire::api::TestedCase;
 
 use super::component::{Bytes, Loaded, sha256};
 use super::reach::{KvRequest, Missing, Nothing, Operation, OperationRefused, OperationRequest, Reach};
@@ -65,24 +65,26 @@ impl Inner {
 }
 
 /// The outcome of one test.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TestResult {
     /// The arguments.
     pub params: Value,
     /// The result that the author expected; absent if success is enough.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<Value>,
     /// The result in the words for a model; absent if the call failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
     /// True if the result is the expected one.
     pub ok: bool,
     /// Why it has no result.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<CallError>,
     /// The lines that the capability logged.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub logs: Vec<String>,
+}
+
+impl From<TestResult> for TestedCase {
+    fn from(TestResult { params, expected, result, ok, error, logs }: TestResult) -> Self {
+        Self { error: error.map(|error| error.refusal().to_json()), expected, logs, ok, params, result }
+    }
 }
 
 impl Inner {

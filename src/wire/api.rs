@@ -3,9 +3,11 @@
 
 mod activity;
 mod assistant;
+mod campaign_export;
 mod campaigns;
 mod capabilities;
 mod conversations;
+mod keys;
 mod law;
 mod mcp;
 mod operator;
@@ -23,15 +25,16 @@ use crate::domain::{ApprovalId, ApprovalState, Channel, ConversationId, Shown, T
 
 pub use activity::{Events, HeartbeatReport, ListedEvent, NextWakeUp};
 pub use assistant::{Allowances, AssistantState, ChatCall, ChatMessage, NamedTier, StoredChat, Tiers};
+pub use campaign_export::{CampaignExport, ExportedCampaign};
 pub use campaigns::{
-    AllowNext, AnswerQuestion, ArtifactVersions, CampaignExport, CampaignInfo, CampaignLeads, CampaignList, CampaignLogKinds,
-    CampaignLogLine, CampaignMade, CampaignOrderForm, CampaignStateInfo, CampaignTaskDeed, CampaignTaskOrder, CampaignTold,
-    CampaignVerified, CampaignVocabulary, ChangeCampaignTask, ImportLeads, KeepArtifact, SetLead, ShownCampaignTask,
-    ShownCondition,
+    AllowNext, AnswerQuestion, ArtifactVersions, CampaignInfo, CampaignLeads, CampaignList, CampaignLogKinds, CampaignLogLine,
+    CampaignMade, CampaignOrderForm, CampaignStateInfo, CampaignTaskDeed, CampaignTaskOrder, CampaignTold, CampaignVerified,
+    CampaignVocabulary, ChangeCampaignTask, ImportLeads, KeepArtifact, SetLead, ShownCampaignTask, ShownCondition,
+    SteeredCampaign,
 };
 pub use capabilities::{
     Capabilities, Capability, CapabilityCall, CapabilityDiff, CapabilityEntry, CapabilityFolder, CapabilityUse, Changed,
-    LastError, RollBack, Shipped, ShippedEntry, Tested, Version,
+    DescribedCapability, ExportedFolder, LastError, RollBack, Shipped, ShippedEntry, Tested, TestedCase, Version,
 };
 pub use conversations::{
     BranchPoint, ChangedConversation, ConversationChange, ConversationExport, Conversations, Deleted, Frames, ListedConversation,
@@ -45,7 +48,7 @@ pub use operator::{
 };
 pub use relay::{
     ChannelInfo, ChannelList, ChannelUse, InstanceInfo, InstanceOrder, Instances, LoopbackCame, LoopbackPhone, LoopbackSay,
-    NewWebhook, PhoneMessage, RelayExport, RelaySettingsInfo, RelayStatus, RemovedWebhook, SaidAsAgent, SayAsAgent,
+    NewWebhook, PaceInForce, PhoneMessage, RelayExport, RelaySettingsInfo, RelayStatus, RemovedWebhook, SaidAsAgent, SayAsAgent,
     SettleMessage, SettledAs, Transcript, TranscriptMessage, TranscriptMessages, WebhookInfo, WebhookList, WebhookTried,
 };
 pub use replay::{BrokenLink, ReplayCheck, ReplayedEvent, ReplayedTurn, RowDifference};

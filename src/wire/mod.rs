@@ -1,8 +1,9 @@
-//! The frames of `/chat`, in both directions. `docs/protocol.md` is their description; `facts`
-//! makes those of events.
+//! The frames of `/chat`, in both directions: those of a server here, those of a client beside it.
+//! `docs/protocol.md` is their description; `facts` makes those of events.
 
 pub mod api;
 mod changed;
+mod client;
 pub mod v1;
 
 use std::collections::BTreeMap;
@@ -13,12 +14,13 @@ use serde_json::Value;
 use crate::domain::todo::KeptTimer;
 use crate::domain::voice::VoiceEnd;
 use crate::domain::{
-    ApprovalId, ApprovalState, CallFault, CampaignId, Channel, Classification, ConversationId, Failure, Image, MessageId,
-    ModelInfo, OperationKind, OperationState, Origin, RefusalCode, Requests, Shown, ShownColumn, TaskId, ToolCallId, TurnId,
-    TurnState, VoiceCallId, VoiceState,
+    ApprovalId, ApprovalState, CallFault, Channel, Classification, ConversationId, Failure, Image, MessageId, ModelInfo,
+    OperationKind, OperationState, Origin, RefusalCode, Requests, Shown, ShownColumn, TaskId, ToolCallId, TurnId, TurnState,
+    VoiceCallId, VoiceState,
 };
 
 pub use changed::{ChangedList, PLACED};
+pub use client::{ClientFrame, SentImage};
 
 /// The longest message a client may send, in bytes of UTF-8: files of 1 MiB, and words beside them.
 pub const MAX_MESSAGE_BYTES: usize = (1024 + 64) * 1024;
@@ -28,94 +30,6 @@ pub const MAX_IMAGES: usize = 4;
 
 /// The largest image, in bytes.
 pub const MAX_IMAGE_BYTES: usize = 5 << 20;
-
-/// An image as a client sends it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SentImage {
-    /// `image/png`, `image/jpeg`, `image/webp` or `image/gif`.
-    pub media_type: String,
-    /// Its bytes in base64.
-    pub data: String,
-}
-
-/// A frame from a client.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub enum ClientFrame {
-    /// Something to react to.
-    Message {
-        /// The person's words.
-        content: String,
-        /// Any text the client chooses; sent again, the message is not accepted twice.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        id: Option<String>,
-        /// The main conversation when absent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        conversation: Option<ConversationId>,
-        /// The profile it is for: its main conversation, if none is named.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        profile: Option<String>,
-        /// True to show it to the turn that runs, at its next step, and not to let it wait its
-        /// turn. If none runs, it is a message like any other.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        steer: bool,
-        /// The pictures that come with it.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        images: Vec<SentImage>,
-        /// The call in which it was spoken.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        call: Option<VoiceCallId>,
-    },
-    /// Ends what runs and what waits in a conversation.
-    Stop {
-        /// The main conversation when absent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        conversation: Option<ConversationId>,
-    },
-    /// Allows what an approval shows.
-    Approve {
-        /// The approval.
-        approval: ApprovalId,
-        /// Calls of this capability, or of this definition of an external tool, need no approval
-        /// from now on.
-        #[serde(default)]
-        always: bool,
-    },
-    /// Refuses what an approval shows.
-    Deny {
-        /// The approval.
-        approval: ApprovalId,
-        /// Why, for the model.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        reason: Option<String>,
-    },
-    /// Asks for every recorded frame after a sequence number, then for what comes.
-    Resume {
-        /// The last `seq` the client has; 0 for all.
-        after: i64,
-        /// The main conversation when absent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        conversation: Option<ConversationId>,
-    },
-    /// Somebody is there and watches over a campaign: it holds for 40 seconds. For the owner.
-    Present {
-        /// The campaign.
-        campaign: CampaignId,
-    },
-}
-
-impl ClientFrame {
-    /// Reads a frame. Serde would take a list for one too, which no version of the protocol has.
-    ///
-    /// # Errors
-    /// The reason why the text is no frame.
-    pub fn read(text: &str) -> Result<Self, serde_json::Error> {
-        if !text.trim_start().starts_with('{') {
-            return Err(serde::de::Error::custom("it is no object"));
-        }
-        serde_json::from_str(text)
-    }
-}
 
 /// A frame from a server. Frames that stand for a recorded event carry `conversation` and `seq`,
 /// see [`Sequenced`].

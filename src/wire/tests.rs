@@ -33,3 +33,18 @@ fn the_answers_of_the_api_have_their_keys_in_the_order_of_the_alphabet() {
     assert_eq!(serde_json::to_string(&api::RemovedWebhook {}).unwrap(), "{}");
     assert_eq!(serde_json::to_string(&api::RevokedTokens { revoked: 3 }).unwrap(), r#"{"revoked":3}"#);
 }
+
+#[test]
+fn a_test_of_a_capability_that_expects_null_says_so_to_the_command_line_as_well() {
+    let text = r#"{"expected":null,"ok":false,"params":{},"result":"1"}"#;
+    let tested: api::TestedCase = serde_json::from_str(text).unwrap();
+    assert_eq!(tested.expected, Some(Value::Null));
+    assert_eq!(serde_json::to_string(&tested).unwrap(), text);
+}
+
+#[test]
+fn the_pace_in_force_is_the_pace_and_nothing_around_it() {
+    let pace = crate::domain::relay::Pace::default();
+    let bare = serde_json::to_string(&pace).unwrap();
+    assert_eq!(serde_json::to_string(&api::PaceInForce { pace }).unwrap(), bare);
+}

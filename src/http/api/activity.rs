@@ -3,7 +3,6 @@
 use axum::Json;
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use super::reply::{ApiRefusal, QueryString, Reply};
 use crate::domain::{ConversationId, shortened};
@@ -63,8 +62,6 @@ async fn listed(theirs: &Theirs, found: &[(i64, EventRecord)]) -> Result<Vec<Lis
     let mut events = Vec::with_capacity(found.len());
     for (position, record) in found {
         let (said, text) = record.sentence_and_words();
-        let mut event = json!(record.event);
-        shorten(&mut event);
         events.push(ListedEvent {
             position: *position,
             conversation: record.conversation,
@@ -75,18 +72,8 @@ async fn listed(theirs: &Theirs, found: &[(i64, EventRecord)]) -> Result<Vec<Lis
             turn: record.event.about().turn,
             said,
             text: shortened(&text, MOST_TEXT).into_owned(),
-            event,
+            event: record.event.in_brief(MOST_FIELD),
         });
     }
     Ok(events)
-}
-
-/// Shortens every text in `value`.
-fn shorten(value: &mut Value) {
-    match value {
-        Value::String(text) => *text = shortened(text, MOST_FIELD).into_owned(),
-        Value::Array(values) => values.iter_mut().for_each(shorten),
-        Value::Object(fields) => fields.values_mut().for_each(shorten),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
 }

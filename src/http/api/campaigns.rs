@@ -4,13 +4,13 @@ use axum::Json;
 use axum::Router;
 use axum::routing::{delete, get, post};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
 use crate::domain::campaign::artifact::check_key;
 use crate::domain::campaign::judge::{hindrance, is_met};
 use crate::domain::campaign::snapshot::{snapshot, unproven};
-use crate::domain::campaign::{ArtifactType, Campaign, CampaignInput, CampaignState, Need, Requirement, TaskMetadata};
+use crate::domain::campaign::{ArtifactType, CampaignInput, CampaignState, Need, Requirement, TaskMetadata};
 use crate::domain::{CampaignId, exact};
 use crate::faces::campaigns::Campaigns;
 use crate::http::Doors;
@@ -19,8 +19,8 @@ use crate::store::{CampaignError, CampaignLog, CampaignOrder, NewCampaign, NewCa
 use crate::wire::api::{
     AllowNext, AnswerQuestion, ArtifactVersions, CampaignExport, CampaignInfo, CampaignLeads, CampaignList, CampaignLogKinds,
     CampaignLogLine, CampaignMade, CampaignOrderForm, CampaignStateInfo, CampaignTaskDeed, CampaignTaskOrder, CampaignTold,
-    CampaignVerified, CampaignVocabulary, ChangeCampaignTask, ImportLeads, KeepArtifact, SetLead, ShownCampaignTask,
-    ShownCondition,
+    CampaignVerified, CampaignVocabulary, ChangeCampaignTask, ExportedCampaign, ImportLeads, KeepArtifact, SetLead,
+    ShownCampaignTask, ShownCondition, SteeredCampaign,
 };
 
 /// The most lines and leads of an answer.
@@ -150,8 +150,8 @@ fn info(doors: &Doors, state: CampaignState) -> CampaignInfo {
         tasks: tasks.collect(),
         watched: doors.campaigns.is_watched(state.campaign.id),
         browser: doors.campaigns.has_browser(),
-        leads: json!(state.leads.counts),
-        artifacts: json!(state.artifacts),
+        leads: state.leads.counts,
+        artifacts: state.artifacts,
         contexts: state.contexts,
         campaign: state.campaign,
     }
@@ -196,28 +196,39 @@ async fn export(
     let (leads_sha256, artifacts_sha256) = (whole.leads_sha256(), whole.artifacts_sha256());
     let WholeCampaign { state, leads, artifacts } = whole;
     let state_sha256 = state.sha256();
-    let all = json!({
-        "shown": state.shown(), "campaign": state.campaign, "contexts": state.contexts, "calls": state.calls,
-        "tasks": state.tasks, "leads": leads, "leads_sha256": leads_sha256, "artifacts": artifacts,
-        "artifacts_sha256": artifacts_sha256, "sequence": state.sequence,
-    });
-    Ok(Json(CampaignExport { state: all, state_sha256 }))
+    let state = ExportedCampaign {
+        shown: state.shown(),
+        campaign: state.campaign,
+        contexts: state.contexts,
+        calls: state.calls,
+        tasks: state.tasks,
+        leads,
+        leads_sha256,
+        artifacts,
+        artifacts_sha256,
+        sequence: state.sequence,
+    };
+    Ok(Json(CampaignExport { state, state_sha256 }))
 }
 
-async fn start(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<Campaign> {
-    Ok(Json(doors.campaigns.start(id).await?))
+async fn start(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<SteeredCampaign> {
+    Ok(Json(SteeredCampaign { campaign: doors.campaigns.start(id).await? }))
 }
 
-async fn pause(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<Campaign> {
-    Ok(Json(doors.campaigns.steer(id, CampaignInput::Pause).await?))
+async fn pause(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<SteeredCampaign> {
+    Ok(Json(SteeredCampaign { campaign: doors.campaigns.steer(id, CampaignInput::Pause).await? }))
 }
 
-async fn resume(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<Campaign> {
-    Ok(Json(doors.campaigns.steer(id, CampaignInput::Resume).await?))
+async fn resume(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<SteeredCampaign> {
+    Ok(Json(SteeredCampaign { campaign: doors.campaigns.steer(id, CampaignInput::Resume).await? }))
 }
 
-async fn cycle(Owner(doors): Owner, At(id): At<CampaignId>, QueryString(asked): QueryString<AskedCycle>) -> Reply<Campaign> {
-    Ok(Json(doors.campaigns.one_cycle(id, asked.present).await?))
+async fn cycle(
+    Owner(doors): Owner,
+    At(id): At<CampaignId>,
+    QueryString(asked): QueryString<AskedCycle>,
+) -> Reply<SteeredCampaign> {
+    Ok(Json(SteeredCampaign { campaign: doors.campaigns.one_cycle(id, asked.present).await? }))
 }
 
 async fn copy(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<CampaignMade> {

@@ -11,7 +11,9 @@ use super::turns::{self, Ordered};
 use crate::domain::{CapabilityVersion, SourceLanguage};
 use crate::http::Doors;
 use crate::http::visitor::{Owner, Visitor};
-use crate::wire::api::{Capabilities, Capability, CapabilityCall, CapabilityDiff, CapabilityFolder, Changed, RollBack, Tested};
+use crate::wire::api::{
+    Capabilities, Capability, CapabilityCall, CapabilityDiff, Changed, ExportedFolder, RollBack, Tested, TestedCase,
+};
 
 #[derive(Deserialize)]
 pub(super) struct Which {
@@ -50,8 +52,8 @@ pub(super) async fn show(
         language: capability.language.to_string(),
         source: capability.source,
         parameters: capability.parameters,
-        grants: json!(capability.grants),
         grants_in_words: capability.grants.in_words(),
+        grants: capability.grants,
         tests: capability.tests,
         created_at: kept.created_at,
         sha256: capability.sha256,
@@ -77,8 +79,8 @@ pub(super) async fn export(
     Owner(doors): Owner,
     At(name): At<String>,
     QueryString(Which { version }): QueryString<Which>,
-) -> Reply<CapabilityFolder> {
-    Ok(Json(folder::write(&doors.store.kept_version(&name, version).await?.capability)))
+) -> Reply<ExportedFolder> {
+    Ok(Json(folder::write(doors.store.kept_version(&name, version).await?.capability)))
 }
 
 /// Calls the live version, as an order: the same law and the same record as for a call of the
@@ -106,7 +108,7 @@ pub(super) async fn test(
     let results = doors.sandbox.run_tests(&capability).await.map_err(unusable)?;
     let passed = results.iter().filter(|result| result.ok).count();
     let (version, failed) = (capability.version, results.len() - passed);
-    Ok(Json(Tested { name, version, passed, failed, results: results.into_iter().map(|result| json!(result)).collect() }))
+    Ok(Json(Tested { name, version, passed, failed, results: results.into_iter().map(TestedCase::from).collect() }))
 }
 
 pub(super) async fn roll_back(

@@ -4,7 +4,6 @@
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use serde_json::json;
 
 use super::reply::{ApiRefusal, At, QueryString};
 use crate::domain::{ConversationId, Origin};
@@ -56,9 +55,8 @@ pub(super) async fn export(
             ("text/markdown; charset=utf-8", "md", markdown(&title, before, &frames))
         }
         FileForm::Json => {
-            // The keys of a value are in the order of the alphabet, whichever frame they are of.
-            let whole = json!(ConversationExport { conversation: id, frames, from, title });
-            ("application/json", "json", whole.to_string())
+            let whole = ConversationExport { conversation: id, frames, from, title };
+            ("application/json", "json", whole.file())
         }
     };
     let headers = [

@@ -1,11 +1,13 @@
 //! A capability as a folder: `capability.json` and one source file. The same form as in
 //! `capabilities/examples`.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::domain::{CapabilityVersion, GrantError, Grants, NAME_RULE, SourceLanguage, TestCase, valid_name};
-use crate::wire::api::CapabilityFolder;
+use crate::wire::api::{CapabilityFolder, DescribedCapability, ExportedFolder};
 
 const DESCRIPTION: &str = "capability.json";
 
@@ -85,17 +87,12 @@ pub(super) fn read(folder: &CapabilityFolder) -> Result<ReadFolder, String> {
 }
 
 /// Writes a folder that reads back as the same.
-pub(super) fn write(capability: &CapabilityVersion) -> CapabilityFolder {
-    let described = json!({
-        "name": capability.name,
-        "description": capability.description,
-        "language": capability.language,
-        "parameters": capability.parameters,
-        "grants": capability.grants,
-        "tests": capability.tests,
-    });
-    let source = Value::from(capability.source.clone());
-    [(DESCRIPTION.to_owned(), described), (file_of(capability.language).to_owned(), source)].into_iter().collect()
+pub(super) fn write(capability: CapabilityVersion) -> ExportedFolder {
+    let CapabilityVersion { name, description, language, source, parameters, grants, tests, .. } = capability;
+    ExportedFolder {
+        described: DescribedCapability { name, description, language, parameters, grants, tests },
+        source: BTreeMap::from([(file_of(language).to_owned(), source)]),
+    }
 }
 
 fn file_of(language: SourceLanguage) -> &'static str {

@@ -3,6 +3,8 @@
 use super::scripted::{all_grants, grants, json_of, message_of};
 use super::*;
 use crate::domain::RefusalCode;
+use crate::sandbox::TestResult;
+use crate::wire::api::TestedCase;
 
 const WEATHER: &str = "export default async (p) => {
     const response = await fetch(`https://a.example/${p.city}`, { headers: { key: host.secret('KEY') } });
@@ -65,7 +67,7 @@ async fn a_test_has_values_of_its_own_and_finds_what_the_tests_before_it_kept() 
     let capability = built(sandbox(), &draft).await;
     // Nothing is left for the next run.
     let results = sandbox().run_tests(&capability).await.unwrap();
-    assert!(results.iter().all(|test| test.ok) && results.len() == 6, "{}", json!(results));
+    assert!(results.iter().all(|test| test.ok) && results.len() == 6, "{results:?}");
 }
 
 #[tokio::test]
@@ -87,7 +89,8 @@ async fn tests_can_be_run_again_and_say_what_came() {
         {"params": {"city": "rome"}},
     ]))
     .unwrap();
-    let results = json!(sandbox().run_tests(&capability).await.unwrap());
+    let tested = |results: Vec<TestResult>| json!(results.into_iter().map(TestedCase::from).collect::<Vec<_>>());
+    let results = tested(sandbox().run_tests(&capability).await.unwrap());
     assert_eq!(
         results[0],
         json!({"params": {"city": "rome"}, "expected": "31 degrees, null", "result": "31 degrees, null", "ok": true})
@@ -96,7 +99,7 @@ async fn tests_can_be_run_again_and_say_what_came() {
     assert_eq!((&results[2]["ok"], &results[2]["error"]["error"]), (&json!(false), &json!("capability_failed")));
     assert_eq!(results[2]["error"]["line"], 2, "{results}");
     capability.parameters = json!({"type": "object", "required": ["country"]});
-    assert_eq!(json!(sandbox().run_tests(&capability).await.unwrap())[0]["error"]["error"], "invalid_arguments");
+    assert_eq!(tested(sandbox().run_tests(&capability).await.unwrap())[0]["error"]["error"], "invalid_arguments");
     let damaged = CapabilityVersion { sha256: "0".repeat(64), ..capability };
     assert!(sandbox().run_tests(&damaged).await.unwrap_err().to_string().contains("damaged"));
 }

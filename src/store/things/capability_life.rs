@@ -2,7 +2,6 @@
 //! enabling.
 
 use chrono::{DateTime, Utc};
-use serde_json::json;
 use sqlx::{query, query_scalar};
 
 use super::capabilities::VersionRow;
@@ -87,7 +86,7 @@ impl Store {
                     state: row.state,
                     description: row.description,
                     grants_in_words: grants.in_words(),
-                    grants: json!(grants),
+                    grants,
                     versions: row.versions,
                     updated_at: row.updated_at,
                     calls: CapabilityUse::default(),

@@ -1,10 +1,14 @@
 //! Campaigns: made, steered, watched, and told of.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use super::keys::by_name;
+use crate::domain::campaign::state::ArtifactHead;
 use crate::domain::campaign::{
     ApprovalContext, Artifact, ArtifactType, Campaign, CampaignTask, ContextKind, Lead, LeadStatus, time_named,
 };
@@ -86,9 +90,11 @@ pub struct CampaignInfo {
     /// Its tasks.
     pub tasks: Vec<ShownCampaignTask>,
     /// How many leads there are of each status.
-    pub leads: Value,
+    #[serde(serialize_with = "by_name")]
+    pub leads: BTreeMap<LeadStatus, i64>,
     /// The newest versions of its artifacts, without their content.
-    pub artifacts: Value,
+    #[serde(serialize_with = "by_name")]
+    pub artifacts: Vec<ArtifactHead>,
     /// Its approval contexts.
     pub contexts: Vec<ApprovalContext>,
 }
@@ -262,11 +268,10 @@ pub struct CampaignVerified {
     pub clean: bool,
 }
 
-/// The whole of a campaign, from its tables or its events: both give the same bytes.
+/// A campaign after an order that moved it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct CampaignExport {
-    /// The state.
-    pub state: Value,
-    /// Its sha256.
-    pub state_sha256: String,
+#[serde(transparent)]
+pub struct SteeredCampaign {
+    /// The campaign.
+    pub campaign: Campaign,
 }

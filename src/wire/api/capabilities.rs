@@ -1,10 +1,13 @@
 //! The JSON of `/api/capabilities` and `/api/shipped`.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::domain::{ConversationId, TestCase};
+use super::keys::by_name;
+use crate::domain::{ConversationId, Grants, SourceLanguage, TestCase};
 
 /// `GET /api/capabilities`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,7 +28,7 @@ pub struct CapabilityEntry {
     /// Its purpose, in its author's words.
     pub description: String,
     /// The powers of the live version, as written.
-    pub grants: Value,
+    pub grants: Grants,
     /// The same in words; empty when it reaches nothing outside its sandbox.
     pub grants_in_words: Vec<String>,
     /// How many versions are kept.
@@ -93,7 +96,7 @@ pub struct Capability {
     /// JSON Schema of its arguments.
     pub parameters: Value,
     /// Its powers, as written.
-    pub grants: Value,
+    pub grants: Grants,
     /// The same in words.
     pub grants_in_words: Vec<String>,
     /// The tests kept with it.
@@ -165,13 +168,66 @@ pub struct Tested {
     pub passed: usize,
     /// How many do not.
     pub failed: usize,
-    /// Each test as it came out: `params`, `ok`, and what there was of `expected`, `result`,
-    /// `error`, `logs`.
-    pub results: Vec<Value>,
+    /// Each test as it came out.
+    pub results: Vec<TestedCase>,
+}
+
+/// A test as it came out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TestedCase {
+    /// Why it has no result: the refusal, as a model reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Value>,
+    /// The result that the author expected, `null` included; absent if success is enough.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Value>,
+    /// The lines that the capability logged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub logs: Vec<String>,
+    /// True if the result is the expected one.
+    pub ok: bool,
+    /// The arguments.
+    pub params: Value,
+    /// The result in the words for a model; absent if the call failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+}
+
+/// Reads a field that is there, `null` included; serde takes `null` for an absent one.
+fn given<'de, D: Deserializer<'de>>(written: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(written).map(Some)
 }
 
 /// A capability as a folder: file name → its text; `capability.json` as the object it holds.
 pub type CapabilityFolder = Map<String, Value>;
+
+/// `GET /api/capabilities/{name}/export`: a version as a folder.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ExportedFolder {
+    /// Its description.
+    #[serde(rename = "capability.json", serialize_with = "by_name")]
+    pub described: DescribedCapability,
+    /// The file with its source.
+    #[serde(flatten)]
+    pub source: BTreeMap<String, String>,
+}
+
+/// `capability.json` of such a folder.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DescribedCapability {
+    /// Its name.
+    pub name: String,
+    /// Its purpose, in its author's words.
+    pub description: String,
+    /// The language of its source.
+    pub language: SourceLanguage,
+    /// JSON Schema of its arguments.
+    pub parameters: Value,
+    /// Its powers.
+    pub grants: Grants,
+    /// The tests kept with it.
+    pub tests: Vec<TestCase>,
+}
 
 /// `GET /api/shipped`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::domain::{ConversationId, Role, Subtask, Task, TaskStatus, TurnId};
 use crate::wire::Sequenced;
@@ -130,6 +131,13 @@ pub struct ConversationExport {
     pub from: Option<BranchPoint>,
     /// Its title.
     pub title: String,
+}
+
+impl ConversationExport {
+    /// The file: its keys are in the order of the alphabet, whichever frame they are of.
+    pub fn file(&self) -> String {
+        json!(self).to_string()
+    }
 }
 
 /// `GET /api/search`.

@@ -351,6 +351,14 @@ pub struct RelayExport {
     pub settings: RelaySettingsInfo,
 }
 
+/// `GET /api/relay/pace`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PaceInForce {
+    /// When messages may leave.
+    pub pace: Pace,
+}
+
 /// The settings of Relay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RelaySettingsInfo {

@@ -40,14 +40,20 @@ fn a_written_folder_reads_back_as_the_same() {
         source: "AGFzbQ==".into(),
         parameters: json!({"type": "object"}),
         grants: serde_json::from_value(json!({"http": {"hosts": ["a.example"]}})).unwrap(),
-        tests: Vec::new(),
+        tests: vec![serde_json::from_value(json!({"params": {}, "expect": 1})).unwrap()],
         component: Vec::new(),
         sha256: String::new(),
         engine: String::new(),
     };
-    let read = read(&write(&version)).unwrap();
+    let grants = version.grants.clone();
+    let written = serde_json::to_string(&write(version)).unwrap();
+    assert_eq!(
+        written,
+        r#"{"capability.json":{"description":"Adds.","grants":{"http":{"hosts":["a.example"]}},"language":"wasm","name":"add","parameters":{"type":"object"},"tests":[{"expect":1,"params":{}}]},"source.wasm.base64":"AGFzbQ=="}"#
+    );
+    let read = read(&serde_json::from_str(&written).unwrap()).unwrap();
     assert_eq!((read.language, read.source.as_str()), (SourceLanguage::Wasm, "AGFzbQ=="));
-    assert_eq!(read.grants().unwrap(), version.grants);
+    assert_eq!(read.grants().unwrap(), grants);
 }
 
 #[test]

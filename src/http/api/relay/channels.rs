@@ -7,12 +7,12 @@ use super::super::reply::{ApiRefusal, At, Body, QueryString, Reply};
 use super::shown;
 use crate::channels::{IncomingMessage, OpenChannel};
 use crate::domain::InstanceState;
-use crate::domain::relay::{LOOPBACK, MOST_TEXT_IN, Pace};
+use crate::domain::relay::{LOOPBACK, MOST_TEXT_IN};
 use crate::http::Doors;
 use crate::http::visitor::Owner;
 use crate::store::{Came, StoreError};
 use crate::wire::api::{
-    ChannelInfo, ChannelList, LoopbackCame, LoopbackPhone, LoopbackSay, PhoneMessage, RelaySettingsInfo, RelayStatus,
+    ChannelInfo, ChannelList, LoopbackCame, LoopbackPhone, LoopbackSay, PaceInForce, PhoneMessage, RelaySettingsInfo, RelayStatus,
 };
 
 /// The most bytes of a text that a phone of the test channel takes.
@@ -61,8 +61,8 @@ pub(super) async fn unlock(Owner(doors): Owner, At(name): At<String>) -> Reply<C
     Ok(Json(shown::channel(&doors, open).await?))
 }
 
-pub(super) async fn pace(Owner(doors): Owner) -> Reply<Pace> {
-    Ok(Json(doors.store.relay_settings().pace))
+pub(super) async fn pace(Owner(doors): Owner) -> Reply<PaceInForce> {
+    Ok(Json(PaceInForce { pace: doors.store.relay_settings().pace }))
 }
 
 /// The settings as they are exported.
