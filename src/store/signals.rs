@@ -201,20 +201,21 @@ impl Signals {
     }
 
     /// Announces the events of one commit. `wakes` is false if the end of a turn among them lets no
-    /// other turn begin, or the turn that came was taken up at once: then no runner here has to
-    /// look for one.
+    /// other turn begin, or the turn that came was taken up at once: then no runner has to look for
+    /// one, here or elsewhere.
     pub(super) fn announce_all(&self, records: Vec<EventRecord>, wakes: bool) {
         for record in records {
             if let Event::TurnEnded(ended) = &record.event {
                 self.metrics.turn_ended(ended.state.as_str());
             }
-            if wakes || !matches!(record.event, Event::TurnEnded(_) | Event::TurnQueued(_)) {
+            let wakes = wakes || !matches!(record.event, Event::TurnEnded(_) | Event::TurnQueued(_));
+            if wakes {
                 self.wake(record.event.kind());
             }
             if let Some(at) = due_by(&record.event) {
                 self.alarm.set(at);
             }
-            self.outbox.tell(&record);
+            self.outbox.tell(&record, wakes);
             // If nobody listens, that is fine: the event is in the database.
             let _ = self.events.send(Announced::new(record));
         }
@@ -252,7 +253,9 @@ impl Signals {
 
     /// Another server committed an event.
     pub(super) fn hear(&self, hint: Hint) {
-        self.wake(&hint.kind);
+        if hint.wakes {
+            self.wake(&hint.kind);
+        }
         // A hint does not say when.
         if matches!(
             hint.kind.as_str(),

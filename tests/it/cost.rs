@@ -9,13 +9,15 @@
 //! transaction, and on a busy machine one that rested for a second.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use chrono::TimeDelta;
 use level3::domain::ConversationId;
 use serde_json::{Value, json};
 use sqlx::Row;
+use tokio::sync::Notify;
 
-use crate::support::{Client, Reply, Sent, TestApp, call, make_tasks, text};
+use crate::support::{Client, Reply, Sent, TestApp, call, in_time, make_tasks, text};
 
 /// So many turns are counted together, so that one statement that comes a little late changes
 /// nothing.
@@ -99,9 +101,9 @@ async fn turn(conversation: &Value, app: &TestApp, client: &mut Client, replies:
 /// Shown if the test fails.
 #[allow(clippy::print_stdout, reason = "a test that fails shows what it printed")]
 fn tell(sent: &[Sent]) {
-    for Sent { login, text } in sent {
+    for Sent { connection, login, text } in sent {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        println!("{login}: {}", words.chars().take(110).collect::<String>());
+        println!("{connection} {login}: {}", words.chars().take(110).collect::<String>());
     }
     println!();
 }
@@ -117,6 +119,53 @@ async fn a_turn_without_tools() {
     let (app, mut client) = started().await;
     let cost = cost(&app, &mut client, |_| vec![text("yes")]).await;
     cost.is_at_most(&Cost { server: 2, agent: 0, pings: 1, commits: 2 });
+}
+
+#[tokio::test]
+async fn a_turn_beside_another_server() {
+    let (app, mut client) = started().await;
+    let other = app.beside().await;
+    // Both servers are counted. The other one is told of what each of the two statements committed,
+    // and of the text between, and has nothing to look for: the turn was taken up at once.
+    let cost = cost(&app, &mut client, |_| vec![text("yes")]).await;
+    cost.is_at_most(&Cost { server: 5, agent: 0, pings: 1, commits: 2 });
+    drop(other);
+}
+
+/// Has the model answer once this is told, and waits until it is asked.
+async fn held(app: &TestApp, client: &mut Client, reply: Reply) -> Arc<Notify> {
+    let (asked, goes_on) = (app.script.requests().len(), Arc::new(Notify::new()));
+    app.script([Reply::After(Arc::clone(&goes_on), Box::new(reply)), text("yes")]);
+    client.say("go on").await;
+    app.script.asked(asked + 1).await;
+    goes_on
+}
+
+#[tokio::test]
+async fn a_turn_has_one_connection_and_gives_it_back_while_the_model_is_asked() {
+    let (app, mut client) = started().await;
+    let read = || call("execute_sql", json!({ "query": "SELECT 1 AS one" }));
+    app.script([read(), text("yes")]);
+    client.ask("it opens connections").await;
+    for _ in 0..TURNS {
+        app.sent();
+        let goes_on = held(&app, &mut client, read()).await;
+        let in_use = || app.store().pools().iter().map(|(_, in_use, _)| in_use).sum::<u32>();
+        let given_back = async {
+            while in_use() > 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        in_time("the turn gives its connection back", given_back).await;
+        goes_on.notify_one();
+        client.turn().await;
+        // A session of the agent is emptied behind the call, perhaps while the next turn begins.
+        let sent: Vec<_> = app.sent().into_iter().filter(|sent| !["", "DISCARD ALL"].contains(&sent.text.as_str())).collect();
+        let logins: BTreeSet<_> = sent.iter().map(|sent| &sent.login).collect();
+        let connections: BTreeSet<_> = sent.iter().map(|sent| sent.connection).collect();
+        tell(&sent);
+        assert_eq!((logins.len(), connections.len()), (2, 2), "the agent's statement is on a login of its own");
+    }
 }
 
 #[tokio::test]
@@ -148,7 +197,25 @@ async fn a_call_of_a_capability() {
 async fn a_new_capability() {
     let (app, mut client) = started().await;
     let cost = cost(&app, &mut client, |turn| vec![written(&format!("mine_{turn}")), text("yes")]).await;
-    cost.is_at_most(&Cost { server: 10, agent: 0, pings: 1, commits: 4 });
+    // Connections rest while it is checked, and one that rested is asked whether it lives.
+    cost.is_at_most(&Cost { server: 10, agent: 0, pings: cost.pings, commits: 4 });
+}
+
+#[tokio::test]
+async fn a_new_capability_alone() {
+    let (app, mut client) = started().await;
+    app.script([written("first"), text("yes")]);
+    client.ask("write one").await;
+    let goes_on = held(&app, &mut client, written("second")).await;
+    app.sent();
+    goes_on.notify_one();
+    client.turn().await;
+    let sent: Vec<_> = app.sent().into_iter().filter(|sent| !sent.text.is_empty()).collect();
+    tell(&sent);
+    // The step with the proposal; the number of the catalogue by which it is judged; and the
+    // transaction: its two ends, the new version, and the end of the call.
+    let committed = sent.iter().position(|sent| sent.text == "COMMIT").expect("a capability is written in a transaction");
+    assert_eq!(committed + 1, 6, "statements from the model's answer until the outcome is committed");
 }
 
 #[tokio::test]
@@ -286,7 +353,7 @@ async fn conversation_of(profile: &str, app: &TestApp) -> ConversationId {
 }
 
 /// A call that writes a capability of this name, with a test.
-fn written(name: &str) -> Reply {
+pub fn written(name: &str) -> Reply {
     let source = format!("function {name}() {{ return 1; }}");
     call(
         "write_capability",

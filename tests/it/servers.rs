@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use level3::domain::Rule;
+use level3::domain::{Budgets, Mode, Rule};
 use level3::wire::api::ConversationChange;
 use reqwest::Method;
 use serde_json::json;
@@ -12,7 +12,7 @@ use sqlx::{ConnectOptions, Executor, postgres::PgPoolOptions};
 use tokio::sync::Notify;
 
 use crate::support::people::request;
-use crate::support::{Client, Reply, TestApp, call, cluster, in_time, kinds, results, text};
+use crate::support::{Client, Reply, Stranger, TestApp, adds, api, call, cluster, in_time, kinds, results, text};
 
 /// A client that follows the main conversation and says nothing.
 async fn watching(app: &TestApp) -> Client {
@@ -174,6 +174,48 @@ async fn what_changes_on_one_server_holds_for_the_next_step_on_the_other() {
         assert_eq!(offered, [true, true, false, true], "changed {name}");
         through.store().set_tool_rule("builder", "execute_sql", None, app.now()).await.unwrap();
     }
+    drop(other);
+}
+
+/// The same of the mode of a profile, and of a tool of an external server.
+#[tokio::test]
+async fn a_mode_and_an_external_tool_set_on_one_server_hold_for_the_next_step_on_the_other() {
+    let app = TestApp::start().await;
+    let other = app.beside().await;
+    let stranger = Stranger::start(vec![adds("Adds two numbers.")]).await;
+    let adding = || call("far__add", json!({"a": 20, "b": 22}));
+    let mut here = app.connect().await;
+    for (through, name) in [(&app, "here"), (&other, "there")] {
+        let signals = [Arc::<Notify>::default(), Arc::default(), Arc::default()];
+        let [add, remove, mode] = signals.each_ref().map(|signal| move |reply| Reply::After(Arc::clone(signal), Box::new(reply)));
+        let table = call("execute_sql", json!({"query": format!("CREATE TABLE {name} (n int)")}));
+        app.script([add(adding()), remove(adding()), mode(table), text("done")]);
+        let asked = app.script.requests().len();
+        here.say(name).await;
+        app.script.asked(asked + 1).await;
+        let url = Some(json!({"url": stranger.url()}));
+        assert_eq!(api::ask(through, Method::PUT, "/api/mcp/far", url).await.0, 201, "added {name}");
+        through.store().set_tool_rule("builder", "far__add", Some(Rule::Always), app.now()).await.unwrap();
+        signals[0].notify_one();
+        app.script.asked(asked + 2).await;
+        assert_eq!(api::ask(through, Method::DELETE, "/api/mcp/far", None).await.0, 200, "removed {name}");
+        signals[1].notify_one();
+        app.script.asked(asked + 3).await;
+        let (store, budgets) = (through.store(), Budgets::default());
+        store.set_profile_policy("builder", Mode::ReadOnly, false, &budgets, app.now()).await.unwrap();
+        signals[2].notify_one();
+        let results = results(&here.turn().await);
+        let ended: Vec<_> = results.iter().map(|(ok, _)| *ok).collect();
+        assert_eq!(ended, [true, false, false], "changed {name}: {results:?}");
+        assert_eq!(results[0].1, "42");
+        let offered: Vec<_> = app.script.requests()[asked..]
+            .iter()
+            .map(|request| request.tools.iter().any(|tool| tool.name == "far__add"))
+            .collect();
+        assert_eq!(offered, [false, true, false, false], "changed {name}");
+        store.set_profile_policy("builder", Mode::Smart, false, &budgets, app.now()).await.unwrap();
+    }
+    assert_eq!(stranger.calls().len(), 2);
     drop(other);
 }
 

@@ -1,6 +1,7 @@
 //! Connections to a model server that are kept open between answers.
 
 use std::net::SocketAddr;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -63,4 +64,25 @@ async fn three_answers_come_over_one_connection_although_their_ends_come_after_t
         }
     }
     assert_eq!(server.connections.load(Ordering::SeqCst), 1);
+}
+
+/// The client's end of a connection to this address. This process has it open, so it is the socket
+/// itself that a test looks at, and no setting of the client.
+fn client_end(address: SocketAddr) -> Option<std::net::TcpStream> {
+    std::fs::read_dir("/proc/self/fd").unwrap().find_map(|file| {
+        let number = file.ok()?.file_name().to_str()?.parse().ok()?;
+        // SAFETY: the number is only copied, which fails if it is of no open file any more.
+        let copied = unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned().ok()?;
+        let socket = std::net::TcpStream::from(copied);
+        (socket.peer_addr().ok()? == address).then_some(socket)
+    })
+}
+
+#[tokio::test]
+async fn a_request_does_not_wait_until_the_peer_has_acknowledged_the_one_before() {
+    let server = Keeping::start().await;
+    let client = client(&format!("http://{}/v1", server.address), limits());
+    ask(&client, request()).await.0.unwrap();
+    let socket = client_end(server.address).expect("the client has a connection");
+    assert!(socket.nodelay().unwrap(), "TCP_NODELAY is not set");
 }

@@ -49,12 +49,20 @@ pub struct Hint {
     pub kind: String,
     /// The turn that it is about, if it is about one.
     pub turn: Option<TurnId>,
+    /// False if no server can take a turn up because of it: a turn that came was taken up at once,
+    /// and one that ended lets no other begin. A server of before this field does not say.
+    #[serde(default = "unsaid")]
+    pub wakes: bool,
+}
+
+fn unsaid() -> bool {
+    true
 }
 
 impl Hint {
     /// A conversation has another title or place in the list.
     pub(in crate::store) fn placed(conversation: ConversationId) -> Self {
-        Self { conversation, sequence: 0, kind: PLACED.to_owned(), turn: None }
+        Self { conversation, sequence: 0, kind: PLACED.to_owned(), turn: None, wakes: false }
     }
 
     /// True if the stream of the conversation has it.
@@ -187,14 +195,14 @@ impl Outbox {
         self.say(Word::Watched(campaign));
     }
 
-    /// This server committed an event.
-    pub(in crate::store) fn tell(&self, record: &EventRecord) {
+    /// This server committed an event. `wakes`: a turn may be taken up because of it.
+    pub(in crate::store) fn tell(&self, record: &EventRecord, wakes: bool) {
         if let Event::TurnEnded(ended) = &record.event {
             self.lock().written.forget(ended.turn);
         }
         let (conversation, sequence, turn) = (record.conversation, record.sequence, record.event.about().turn);
         let kind = record.event.kind().to_owned();
-        self.say(Word::Event(Hint { conversation, sequence, kind, turn }));
+        self.say(Word::Event(Hint { conversation, sequence, kind, turn, wakes }));
     }
 
     /// A model writes at this server.

@@ -23,6 +23,8 @@ const OF_NO_TURN: [&str; 3] = ["INSERT INTO servers", "SELECT t.lease_owner", "S
 /// A statement, by the login that sent it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
+    /// The number of its connection.
+    pub connection: usize,
     pub login: String,
     /// Its text; empty for a ping.
     pub text: String,
@@ -47,9 +49,12 @@ impl Counted {
         let (sent, notices) = (Arc::<Mutex<Vec<Sent>>>::default(), Arc::<Mutex<Vec<String>>>::default());
         let (log, told) = (Arc::clone(&sent), Arc::clone(&notices));
         tokio::spawn(async move {
+            let mut connection = 0;
             while let Ok((client, _)) = listener.accept().await {
+                connection += 1;
+                let session = Session { connection, log: Arc::clone(&log), ..Session::default() };
                 // A connection that ends has nothing more to count.
-                tokio::spawn(relay(client, real.clone(), Arc::clone(&log), Arc::clone(&told)));
+                tokio::spawn(relay(client, real.clone(), session, Arc::clone(&told)));
             }
         });
         Self { folder, port, sent, notices }
@@ -72,17 +77,12 @@ impl Counted {
     }
 }
 
-async fn relay(
-    client: UnixStream,
-    real: PathBuf,
-    log: Arc<Mutex<Vec<Sent>>>,
-    notices: Arc<Mutex<Vec<String>>>,
-) -> io::Result<()> {
+async fn relay(client: UnixStream, real: PathBuf, session: Session, notices: Arc<Mutex<Vec<String>>>) -> io::Result<()> {
     let (from_server, to_server) = UnixStream::connect(real).await?.into_split();
     let (from_client, to_client) = client.into_split();
     tokio::select! {
         ended = answers(from_server, to_client, notices) => ended,
-        ended = questions(from_client, to_server, log) => ended,
+        ended = questions(from_client, to_server, session) => ended,
     }
 }
 
@@ -125,8 +125,7 @@ fn notice(message: &[u8]) -> Option<String> {
 }
 
 /// Passes on what the client says, and notes it.
-async fn questions(mut client: OwnedReadHalf, mut server: OwnedWriteHalf, log: Arc<Mutex<Vec<Sent>>>) -> io::Result<()> {
-    let mut session = Session { log, ..Session::default() };
+async fn questions(mut client: OwnedReadHalf, mut server: OwnedWriteHalf, mut session: Session) -> io::Result<()> {
     loop {
         let message = read(&mut client, session.login.is_some()).await?;
         session.note(&message);
@@ -147,6 +146,7 @@ async fn read(client: &mut OwnedReadHalf, typed: bool) -> io::Result<Vec<u8>> {
 
 #[derive(Default)]
 struct Session {
+    connection: usize,
     login: Option<String>,
     /// The text of each prepared statement, by its name.
     prepared: HashMap<Vec<u8>, String>,
@@ -192,8 +192,8 @@ impl Session {
 
     fn sent(&self, text: String) {
         if !OF_NO_TURN.iter().any(|words| text.contains(words)) {
-            let login = self.login.clone().unwrap_or_default();
-            self.log.lock().unwrap().push(Sent { login, text });
+            let (connection, login) = (self.connection, self.login.clone().unwrap_or_default());
+            self.log.lock().unwrap().push(Sent { connection, login, text });
         }
     }
 }

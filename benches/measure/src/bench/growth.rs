@@ -55,7 +55,7 @@ pub fn measure(model: &Model, floors: &mut Floors, settings: &Settings, report: 
         let mut fill = Fill::prepare(&house);
         // A conversation has a hundred events, one task among them.
         let (conversations, turns, capabilities) = if settings.quick { (2, 5, 0) } else { (100, 50, 10) };
-        fill.conversations(conversations * (times - before), if settings.quick { 1 } else { 18 });
+        fill.conversations(conversations * (times - before), if settings.quick { 1 } else { 22 });
         fill.turns(grown, turns * (times - before));
         fill::capabilities(&house, capabilities * times);
         fill.rest();
@@ -82,6 +82,8 @@ fn goals(levels: &[Level], report: &mut Report) {
         let what = format!("{what} in the long conversation at {} of everything", last.name);
         report.goal(&what, &words, times / LIMIT, "1.5 × an empty one", &format!("{} of an empty one", ratio(times)));
     }
+    let (what, events) = (format!("events at {} of everything", last.name), last.amounts.events);
+    report.goal(&what, &events.to_string(), 1e6 / events as f64, "1,000,000 at least", "");
     let what = format!("start to ready, warm, with {} capabilities", last.amounts.capabilities);
     report.goal(&what, &milliseconds(last.start), last.start / 80.0, "80 ms", "");
 }

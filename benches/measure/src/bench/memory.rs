@@ -17,12 +17,13 @@ pub fn measure(house: &mut House, settings: &Settings, report: &mut Report) {
     let capabilities = Postgres::open(&house.data, "level3").number(CAPABILITIES, &[]);
     report_memory(house, report, &format!("memory, just started and idle, {capabilities} capabilities"), 32.0);
     let (mut client, conversation) = (house.client(), house.conversation());
-    for _ in 0..settings.times(300) {
+    let pairs = settings.times(500);
+    for _ in 0..pairs {
         client.turn(conversation, "simple");
         client.turn(conversation, "tools");
     }
     settings.settle(5);
-    report_memory(house, report, "memory, idle after 600 turns", 40.0);
+    report_memory(house, report, &format!("memory, idle after {} turns", 2 * pairs), 40.0);
     let conversations: Vec<_> = (0..BURST).map(|_| house.conversation()).collect();
     let server = &*house;
     std::thread::scope(|scope| {

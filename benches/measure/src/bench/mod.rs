@@ -10,6 +10,7 @@
 mod broadcast;
 mod campaign_pages;
 mod campaigns;
+mod chain;
 mod client;
 mod crowd;
 mod door;
@@ -41,7 +42,7 @@ use model::Model;
 use report::Report;
 
 /// The names that `BENCH_ONLY` takes.
-const PARTS: [&str; 13] = [
+const PARTS: [&str; 14] = [
     "start",
     "turns",
     "statements",
@@ -50,6 +51,7 @@ const PARTS: [&str; 13] = [
     "memory",
     "sockets",
     "long",
+    "chain",
     "broadcast",
     "growth",
     "todos",
@@ -72,10 +74,12 @@ pub fn run(settings: &Settings) -> String {
     part(settings, "statements", || statements::measure(&house, settings, &mut report));
     part(settings, "tokens", || tokens::measure(&house, &model, settings, &mut report));
     part(settings, "crowd", || crowd::measure(&house, &floors, settings, &mut report));
+    part(settings, "start", || start::with_capabilities(&mut house, settings, &mut report));
     part(settings, "memory", || memory::measure(&mut house, settings, &mut report));
     part(settings, "sockets", || sockets::measure(&mut house, settings, &mut report));
     floors.connect(&house);
     part(settings, "long", || growth::long(&house, &mut floors, settings, &mut report));
+    part(settings, "chain", || chain::measure(&house, &mut floors, settings, &mut report));
     house.end();
     part(settings, "broadcast", || broadcast::measure(&model, settings, &mut report));
     part(settings, "growth", || growth::measure(&model, &mut floors, settings, &mut report));

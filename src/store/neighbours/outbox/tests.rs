@@ -25,7 +25,7 @@ fn in_company() -> Outbox {
 #[test]
 fn a_server_alone_keeps_nothing_to_tell() {
     let outbox = Outbox::default();
-    outbox.tell(&event(1));
+    outbox.tell(&event(1), true);
     outbox.tell_text(&delta("text"));
     assert_eq!(words(&outbox), []);
     assert!(!outbox.is_alone(), "nobody has looked yet");
@@ -49,7 +49,7 @@ fn a_sign_of_presence_is_told_before_the_events_that_follow_from_it() {
     assert_eq!(words(&outbox), [], "alone, nothing is told");
     let outbox = in_company();
     outbox.tell_watched(CampaignId(3));
-    outbox.tell(&event(1));
+    outbox.tell(&event(1), true);
     let told = words(&outbox);
     assert!(matches!(&told[..], [Word::Watched(CampaignId(3)), Word::Event(_)]), "{told:?}");
 }
@@ -60,7 +60,7 @@ fn text_that_waits_is_joined_up_to_what_fits_and_stays_before_its_record() {
     for piece in ["Hel", "lo ", &"\u{1}".repeat(3000), "ü"] {
         outbox.tell_text(&delta(piece));
     }
-    outbox.tell(&event(7));
+    outbox.tell(&event(7), true);
     assert!(outbox.lock().words.len() > 3);
     let told = outbox.take();
     assert!(told.iter().all(|text| text.len() < 8000), "{:?}", told.iter().map(String::len).collect::<Vec<_>>());
@@ -73,17 +73,18 @@ fn text_that_waits_is_joined_up_to_what_fits_and_stays_before_its_record() {
         text.push_str(&piece.content);
     }
     assert_eq!(text, format!("Hello {}ü", "\u{1}".repeat(3000)));
-    let hint = Hint { conversation: ConversationId(1), sequence: 7, kind: "turn_started".into(), turn: Some(TurnId(2)) };
+    let hint =
+        Hint { conversation: ConversationId(1), sequence: 7, kind: "turn_started".into(), turn: Some(TurnId(2)), wakes: true };
     assert_eq!(told.last(), Some(&Word::Event(hint)));
 }
 
 #[test]
 fn under_load_text_is_dropped_first_and_then_events_become_one_word() {
     let outbox = in_company();
-    (0..MOST_BEFORE_TEXT as i64).for_each(|n| outbox.tell(&event(n)));
+    (0..MOST_BEFORE_TEXT as i64).for_each(|n| outbox.tell(&event(n), true));
     outbox.tell_text(&delta("dropped"));
     assert_eq!(outbox.lock().words.len(), MOST_BEFORE_TEXT);
-    (0..=(MOST_WORDS - MOST_BEFORE_TEXT) as i64).for_each(|n| outbox.tell(&event(n)));
+    (0..=(MOST_WORDS - MOST_BEFORE_TEXT) as i64).for_each(|n| outbox.tell(&event(n), true));
     assert_eq!(words(&outbox), [Word::Missed]);
     outbox.tell_text(&delta(" and on"));
     let [Word::Text(piece)] = &words(&outbox)[..] else { panic!("one piece") };
@@ -99,4 +100,11 @@ fn a_new_attempt_and_the_next_step_begin_anew() {
     assert_eq!(answers.write(TurnId(1), 2, 2, 5), 0);
     answers.forget(TurnId(1));
     assert_eq!(answers.write(TurnId(1), 2, 2, 5), 0);
+}
+
+#[test]
+fn a_server_that_does_not_say_if_a_turn_may_be_taken_up_wakes_the_others() {
+    let old = r#"{"event": {"conversation": 1, "sequence": 7, "kind": "turn_queued", "turn": 2}}"#;
+    let Word::Event(hint) = serde_json::from_str(old).unwrap() else { panic!("an event") };
+    assert!(hint.wakes);
 }

@@ -55,7 +55,7 @@ pub struct TestApp {
     pub loopback: LoopbackFaults,
     /// The seed of the random numbers; the server's name is one of them.
     seed: u64,
-    counted: Option<Counted>,
+    counted: Option<Arc<Counted>>,
     app: Option<App>,
     leaves: AtomicBool,
     rewrote: AtomicBool,
@@ -129,7 +129,7 @@ impl TestApp {
             tools: Vec::new(),
             loopback: LoopbackFaults::default(),
             seed: FIRST,
-            counted: counted.then(|| Counted::before(&cluster())),
+            counted: counted.then(|| Arc::new(Counted::before(&cluster()))),
             app: None,
             leaves: AtomicBool::new(false),
             rewrote: AtomicBool::new(false),
@@ -142,7 +142,7 @@ impl TestApp {
     }
 
     /// A second server on the same database, with a data folder of its own, the same clock and the
-    /// same model. Drop it first.
+    /// same model. If this one is counted, the two are counted together. Drop it first.
     pub async fn beside(&self) -> Self {
         let mut heard = self.store().signals().elsewhere();
         let mut settings = self.settings.clone();
@@ -162,7 +162,7 @@ impl TestApp {
             tools: self.tools.clone(),
             loopback: self.loopback.clone(),
             seed: self.seed + 1,
-            counted: None,
+            counted: self.counted.clone(),
             app: None,
             leaves: AtomicBool::new(true),
             rewrote: AtomicBool::new(true),
