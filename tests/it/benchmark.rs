@@ -27,7 +27,7 @@ fn every_place_of_the_document_gets_its_figures() {
         "| start to ready, warm, embedded Postgres included |",
         "| start to ready, warm, with ",
         "| an event of the chain, two in a statement, committed |",
-        "| memory, idle after 4 turns |",
+        "| memory, idle after 2 turns |",
         "| events at 1 × of everything |",
         "| start to ready after kill -9 in the middle of a turn |",
         "| time to the first token |",

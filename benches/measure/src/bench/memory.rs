@@ -17,13 +17,13 @@ pub fn measure(house: &mut House, settings: &Settings, report: &mut Report) {
     let capabilities = Postgres::open(&house.data, "level3").number(CAPABILITIES, &[]);
     report_memory(house, report, &format!("memory, just started and idle, {capabilities} capabilities"), 32.0);
     let (mut client, conversation) = (house.client(), house.conversation());
-    let pairs = settings.times(500);
-    for _ in 0..pairs {
-        client.turn(conversation, "simple");
-        client.turn(conversation, "tools");
+    // Three of ten make a task, of which a person has 1,000 open ones at most.
+    let turns = settings.times(1000);
+    for turn in 0..turns {
+        client.turn(conversation, if turn % 10 < 3 { "tools" } else { "simple" });
     }
     settings.settle(5);
-    report_memory(house, report, &format!("memory, idle after {} turns", 2 * pairs), 40.0);
+    report_memory(house, report, &format!("memory, idle after {turns} turns"), 40.0);
     let conversations: Vec<_> = (0..BURST).map(|_| house.conversation()).collect();
     let server = &*house;
     std::thread::scope(|scope| {
