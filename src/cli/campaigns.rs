@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::client::{Client, NOTHING};
 use super::{CliError, Screen};
 use crate::domain::campaign::{Campaign, CampaignStatus};
+use crate::domain::unmarked;
 use crate::wire::api::{
     CampaignInfo, CampaignLeads, CampaignList, CampaignMade, CampaignTaskOrder, CampaignTold, CampaignVerified,
 };
@@ -268,14 +269,11 @@ pub(super) async fn run(ask: CampaignCommand, client: &Client, screen: &mut Scre
     }
 }
 
-/// The text of a file, without the byte order mark that some programs put before it.
+/// The text of a file.
 fn text(file: &std::path::Path) -> Result<String, CliError> {
     let read = std::fs::read_to_string(file);
     let read = read.map_err(|error| CliError::Usage(format!("{} cannot be read: {error}", file.display())))?;
-    match read.strip_prefix('\u{feff}') {
-        Some(rest) => Ok(rest.to_owned()),
-        None => Ok(read),
-    }
+    Ok(unmarked(&read).to_owned())
 }
 
 fn say(answer: &impl serde::Serialize, words: String, screen: &mut Screen<'_>) -> Result<(), CliError> {

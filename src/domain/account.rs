@@ -15,6 +15,9 @@ pub struct CallAccount {
     /// The version of the capability that was called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<i32>,
+    /// The capability that was called, if its tool has another name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capability: Option<String>,
     /// The columns of its rows, if it is one statement that gives rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<ShownColumn>,

@@ -31,6 +31,7 @@ pub mod users;
 pub mod voice;
 mod wake_up;
 mod words;
+mod written;
 
 pub use account::{CallAccount, CallFault, Requests, ShownColumn};
 pub use approval::{ApprovalState, Channel, CountedLosses, Decision, Finding, RowLoss, Shown, ShownCapability};
@@ -76,3 +77,4 @@ pub use turn::{Failure, Origin, Role, TurnState};
 pub use users::{Tier, UserId, UserRole, user_key, valid_display_name, valid_password, valid_user_name};
 pub use wake_up::WakeUpKind;
 pub use words::{DecidingWords, Heard, Words, asks};
+pub use written::unmarked;

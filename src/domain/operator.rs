@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::relay::{DeliveryState, hides, plain_text};
+use super::relay::{DeliveryState, MOST_TEXT_IN, hides, plain_text};
 use super::turn::text_enum;
 use super::{ApprovalState, DecidingWords, MessageDoor, Shown, TurnState, Words};
 
@@ -78,18 +78,21 @@ text_enum! {
         Question = "question",
         /// A picture of the screen.
         Picture = "picture",
+        /// Something that befell it: a script of it is disabled.
+        Notice = "notice",
         /// The outcome of the task.
         Answer = "answer",
     }
 }
 
 impl Subject {
-    /// The key of the question in an approval, of a picture and of the outcome; [`Self::of`] reads
-    /// them.
+    /// The key of the question in an approval, of a picture, of a notice and of the outcome;
+    /// [`Self::of`] reads them.
     pub fn key(self, number: i64) -> String {
         let begins = match self {
             Self::Question => "ask",
             Self::Picture => "shot",
+            Self::Notice => "told",
             Self::Answer => "end",
         };
         format!("{begins}-{number}")
@@ -100,6 +103,7 @@ impl Subject {
         match key.split_once('-') {
             Some(("ask", _)) => Self::Question,
             Some(("shot", _)) => Self::Picture,
+            Some(("told", _)) => Self::Notice,
             _ => Self::Answer,
         }
     }
@@ -307,6 +311,14 @@ pub const NOT_ENOUGH: &str =
 /// The answer to a word that allows, if messages could not show all of the question.
 pub const TOO_LONG: &str = "Messages cannot show all of what waits, so no word here allows it, and nothing was done. Read it and decide in \
      the page's place Operator, or with level3 approvals; CANCELAR aborts the task.";
+/// The answer to a message that has more bytes of text than an order may have.
+pub fn too_long(bytes: usize) -> String {
+    format!(
+        "That message is too long for an order, so nothing was done: its text has {bytes} bytes, and {MOST_TEXT_IN} are the most. Send it \
+         shorter, or as several orders that each stand alone."
+    )
+}
+
 /// The answer to an edited or deleted message.
 pub const NO_EDITS: &str = "Edited and deleted messages are not orders, and they decide nothing. Send a new message.";
 

@@ -12,6 +12,9 @@ use super::said::said;
 use crate::domain::{ApprovalId, CallRequest, CallState, Classification, Machine, Outcome, Role, StepId, ToolCallId, TurnId};
 use crate::wire::ServerFrame;
 
+/// The law's word about a call that is not to run.
+pub const DENIED: &str = "deny";
+
 /// The calls that models asked for.
 pub(super) static TOOL_CALLS: Table = Table::all("tool_calls", "tool_call_id::text");
 /// The law's words on them. The fingerprint of a proposal stands in no event.
@@ -158,7 +161,7 @@ pub struct ToolCallEnded {
     /// The law's word: `allow`, `ask` or `deny`; `None` when it was never judged.
     #[serde(default)]
     pub verdict: Option<String>,
-    /// The approval that allowed it and is used up now.
+    /// The approval by which it was decided. One that allowed it is used up now.
     #[serde(default)]
     pub approval: Option<ApprovalId>,
     /// How many rows that it deleted or overwrote can be put back.
@@ -180,7 +183,8 @@ impl Fact for ToolCallEnded {
             let state = CallState::after(self.outcome.input());
             let row = json!({ "state": state, "logs": logs, "ended_at": at.time, "refusal": refusal, "ms": account.ms });
             let told = message_row(at, format!("tool/{call}"), *turn, Role::Tool, result, json!({ "tool_call_id": call }));
-            let used = approval.map(|approval| APPROVALS.set(approval, json!({ "used_at": at.time })));
+            let allowed = approval.filter(|_| verdict.as_deref() != Some(DENIED));
+            let used = allowed.map(|approval| APPROVALS.set(approval, json!({ "used_at": at.time })));
             let audited = verdict.as_ref().map(|verdict| {
                 AUDIT_ENTRIES.set(
                     call,
@@ -216,11 +220,12 @@ impl Fact for ToolCallEnded {
             // one was closed with its turn.
             let verdict = verdict.as_deref().filter(|_| !account.begun);
             let decision = verdict.and_then(|verdict| decided(name, verdict));
-            let started = verdict.filter(|verdict| *verdict != "deny").map(|_| started(name));
+            let started = verdict.filter(|verdict| *verdict != DENIED).map(|_| started(name));
             decision.into_iter().chain(started).chain([line(came, body, format!("{name}: {result}"))])
         })
         .print(|| {
             let verdict = match (verdict, approval) {
+                (Some(verdict), Some(approval)) if verdict == DENIED => format!("verdict {verdict}, approval {approval}"),
                 (Some(verdict), Some(approval)) => format!("verdict {verdict}, approval {approval} used"),
                 (Some(verdict), None) => format!("verdict {verdict}"),
                 (None, _) => "never judged".to_owned(),

@@ -32,7 +32,7 @@ use crate::domain::{ConversationId, StepId, ToolCallId, TurnId};
 use crate::wire::{Sequenced, ServerFrame};
 
 pub use approval::{ApprovalDecided, ApprovalRequested};
-pub use call::{CallBegun, CallUndone, ProposalClassified, ToolCallEnded, ToolCallProposed};
+pub use call::{CallBegun, CallUndone, DENIED, ProposalClassified, ToolCallEnded, ToolCallProposed};
 pub use campaign::{
     ArtifactKept, CampaignChanged, CampaignConversation, CampaignTaskChanged, ChatForgotten, ContextChanged, CycleAsked,
     CycleEnded, CycleWords, FileRead, LeadsKept, PageRead, PageTouched, ProposalRefused, ScriptRan,

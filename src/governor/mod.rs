@@ -195,11 +195,8 @@ pub fn authorize(policy: &Policy, proposal: &Proposal, known: Evidence<'_>) -> V
     let only_reads = !proposal.effects.is_empty() && proposal.effects.iter().all(|effect| *effect == Effect::Read);
     let decision = known.decision.filter(|decision| decision.holds());
     // A no is about the call, whatever it would do by now and whatever else allows it.
-    if let Some(no) = decision.filter(|decision| decision.state == ApprovalState::Denied) {
-        return Verdict::Deny(refused(no.reason.as_deref()));
-    }
-    if decision.is_some_and(|decision| decision.state == ApprovalState::Expired) {
-        return Verdict::Deny(Refusal::denied(Denial::TooLate, EXPIRED));
+    if let Some(no) = decision.and_then(|decision| refusal_by(decision.state, decision.reason.as_deref())) {
+        return Verdict::Deny(no);
     }
     match (decision, asks) {
         // A yes holds once, and for exactly the proposal that the person saw.
@@ -220,11 +217,16 @@ const CHANGED: &str = "It would do something else now than when it was decided a
 
 const EXPIRED: &str = "Nobody decided about this in time, which counts as no.";
 
-/// A person's no, with their reason if they gave one.
-fn refused(reason: Option<&str>) -> Refusal {
-    match reason {
-        Some(reason) => Refusal::new(RefusalCode::Denied, format!("The user refused this: {reason}")),
-        None => Refusal::denied(Denial::PlainNo, "The user refused this."),
+/// The refusal that follows from a decision: a person's no, with their reason if they gave one, or
+/// that nobody decided in time. `None` if it refuses nothing.
+pub fn refusal_by(decision: ApprovalState, reason: Option<&str>) -> Option<Refusal> {
+    match (decision, reason) {
+        (ApprovalState::Denied, Some(reason)) => {
+            Some(Refusal::new(RefusalCode::Denied, format!("The user refused this: {reason}")))
+        }
+        (ApprovalState::Denied, None) => Some(Refusal::denied(Denial::PlainNo, "The user refused this.")),
+        (ApprovalState::Expired, _) => Some(Refusal::denied(Denial::TooLate, EXPIRED)),
+        (ApprovalState::Pending | ApprovalState::Approved | ApprovalState::Void, _) => None,
     }
 }
 

@@ -9,6 +9,7 @@ use super::Operator;
 use crate::channels::{MediaFolder, NewOrder, Orders};
 use crate::domain::operator::{
     ANOTHERS, NO_EDITS, NOT_ENOUGH, NOTHING_WAITS, OrderSource, TOO_LONG, WRITTEN_BEFORE, only_decides, place, plain_yes,
+    too_long,
 };
 use crate::domain::relay::{MOST_TEXT_IN, MediaNote, plain_text};
 use crate::domain::{ApprovalId, ConversationId, Heard, Image, ImageType};
@@ -52,6 +53,10 @@ impl OperatorOrders {
         }
         if said.is_empty() && order.media.is_none() {
             return self.answer(conversation, &order, "empty", NO_WORDS).await;
+        }
+        // Of an order that is cut, the end may be the part that forbids something.
+        if said.len() > MOST_TEXT_IN {
+            return self.answer(conversation, &order, "long", &too_long(said.len())).await;
         }
         let text = with_file(said, order.media);
         let client_id = source(&order).client_id();
@@ -190,9 +195,8 @@ fn source(order: &NewOrder<'_>) -> OrderSource {
     OrderSource { channel: channel.to_owned(), address: from.to_owned(), peer_id: peer_id.to_owned() }
 }
 
-/// The words, cut, with a line about the file that came with them.
+/// The words, with a line about the file that came with them.
 fn with_file(said: &str, media: Option<&MediaNote>) -> String {
-    let said = &said[..said.floor_char_boundary(MOST_TEXT_IN)];
     match media {
         None => said.to_owned(),
         Some(MediaNote { sha256: Some(name), kind, bytes, .. }) => {

@@ -49,7 +49,10 @@ fn run(command: OperatorCommand) -> anyhow::Result<ExitCode> {
         let mut screen = Screen { terminal: at_terminal, json: false, out: &mut out };
         let terminal = Terminal { columns: columns().filter(|_| at_terminal) };
         let setup = command.set_up(OperatorEnvironment::load(), terminal, &mut screen)?;
-        put_aside(&setup, &mut screen)?;
+        let _held = alone(&setup)?;
+        if setup.resets {
+            reset_session(&setup.home, &mut screen)?;
+        }
         setup
     };
     let scrubber = Scrubber::default();
@@ -92,20 +95,18 @@ fn again() -> ExitCode {
     super::failed(&anyhow::Error::new(CliError::Failed(format!("the operator could not start again: {error}"))))
 }
 
-/// Puts the session of WhatsApp aside, if that was asked for. The home is held meanwhile: an
-/// operator that runs on it keeps its session, whatever address its page has.
-fn put_aside(setup: &OperatorSetup, screen: &mut Screen<'_>) -> anyhow::Result<()> {
-    if !setup.resets {
-        return Ok(());
-    }
-    let _held = DataFolder::take(setup.home.path(), &SystemRandom).map_err(|error| match error {
-        FolderError::Taken(home) => {
-            let told = format!("an operator runs on {} and keeps its session of WhatsApp: end it first", home.display());
-            anyhow::Error::new(CliError::Failed(told))
+/// Holds the home, so that an operator that runs on it keeps its session of WhatsApp, whatever
+/// address its page has. `None` if the home cannot be held for another reason: the server says it.
+fn alone(setup: &OperatorSetup) -> anyhow::Result<Option<DataFolder>> {
+    match DataFolder::take(setup.home.path(), &SystemRandom) {
+        Ok(held) => Ok(Some(held)),
+        Err(FolderError::Taken(home)) => {
+            let told = format!("an operator runs on {} already: end it first, or name another home with --home", home.display());
+            Err(CliError::Failed(told).into())
         }
-        error => anyhow::Error::new(error),
-    })?;
-    Ok(reset_session(&setup.home, screen)?)
+        Err(error) if setup.resets => Err(error.into()),
+        Err(_) => Ok(None),
+    }
 }
 
 /// Shows in the terminal how the channel stands, at each change, and each QR code.

@@ -86,7 +86,7 @@ pub use things::todo_changes::TodoChanges;
 pub use things::todos::KeptTodos;
 pub use transition::CatalogueVersion;
 pub use undo::UndoError;
-pub use unit::{CallEnd, Judgement, Unit};
+pub use unit::{CallEnd, InterruptedCall, Judgement, Unit};
 pub use users::{DoorSecret, Passwordless, Recognized, UserError, WhoIs};
 pub use voice::{NewCall, VapiCall, VoiceError};
 

@@ -11,7 +11,7 @@ use super::transition::{Doubt, EventRow, die_after, records, to_its_end};
 use super::{Lease, Signals, Store, StoreError, word};
 use crate::domain::relay::RelaySettings;
 use crate::domain::{ApprovalId, ConversationId, Image, Machine, Outcome, ToolCallId, TurnInput, TurnState};
-use crate::facts::{Event, EventRecord, ToolCallEnded};
+use crate::facts::{DENIED, Event, EventRecord, ToolCallEnded};
 use crate::governor::Permit;
 use crate::telemetry::Scrubber;
 
@@ -45,6 +45,24 @@ pub enum Judgement<'a> {
         /// Fingerprint of the proposal.
         proposal_sha256: &'a [u8; 32],
     },
+    /// It was allowed and began before the process ended, and is not carried out again.
+    Interrupted(&'a InterruptedCall),
+}
+
+/// A call that began before the process ended, as it stands now.
+#[derive(Clone, Debug)]
+pub struct InterruptedCall {
+    /// The call.
+    pub call: ToolCallId,
+    /// Fingerprint of the proposal that was allowed, if a person was asked about it, and else of
+    /// the call as it is now.
+    pub proposal_sha256: [u8; 32],
+    /// True if a person allowed it.
+    pub asked: bool,
+    /// True if its beginning is an event of its own.
+    pub told: bool,
+    /// The end of its operations, in words for a model.
+    pub ledger: String,
 }
 
 /// The end of a tool call, for the record.
@@ -64,6 +82,7 @@ impl CallEnd<'_> {
         match self.judged {
             Judgement::Permitted(permit) => permit.call(),
             Judgement::Refused { call, .. } => call,
+            Judgement::Interrupted(interrupted) => interrupted.call,
         }
     }
 
@@ -72,6 +91,7 @@ impl CallEnd<'_> {
         match self.judged {
             Judgement::Permitted(permit) => permit.proposal_sha256(),
             Judgement::Refused { proposal_sha256, .. } => proposal_sha256,
+            Judgement::Interrupted(interrupted) => &interrupted.proposal_sha256,
         }
     }
 
@@ -79,13 +99,19 @@ impl CallEnd<'_> {
     pub(super) fn verdict(&self) -> &'static str {
         match self.judged {
             Judgement::Permitted(permit) => permit.verdict(),
-            Judgement::Refused { .. } => "deny",
+            Judgement::Refused { .. } => DENIED,
+            Judgement::Interrupted(interrupted) if interrupted.asked => "ask",
+            Judgement::Interrupted(_) => "allow",
         }
     }
 
     /// True if its beginning is recorded as an event of its own.
     pub(super) fn has_begun(&self) -> bool {
-        matches!(self.judged, Judgement::Permitted(permit) if permit.has_begun())
+        match self.judged {
+            Judgement::Permitted(permit) => permit.has_begun(),
+            Judgement::Refused { .. } => false,
+            Judgement::Interrupted(interrupted) => interrupted.told,
+        }
     }
 
     /// The event that records it.

@@ -17,7 +17,8 @@ use crate::domain::{
 use crate::failpoint::{self, Point};
 use crate::governor::{self, Evidence, Opinion, Policy, Proposal, Recorded, Verdict};
 use crate::store::{
-    Along, CallEnd, Catalogue, CatalogueVersion, Judgement, Lease, NewApproval, OpenCall, SeenAtEnd, StoreError, Wanted,
+    Along, CallEnd, Catalogue, CatalogueVersion, InterruptedCall, Judgement, Lease, NewApproval, OpenCall, SeenAtEnd, StoreError,
+    Wanted,
 };
 use crate::wire::api::Approval;
 
@@ -53,6 +54,15 @@ fn in_words_of(profile: &Profile, refusal: Refusal) -> Refusal {
         _ if profile.coaching == Coaching::Full => refusal,
         _ => refusal.without_lesson(),
     }
+}
+
+/// The outcome of a call that began before the process ended and cannot go on: why, and the end of
+/// what it had done.
+fn cannot_go_on(interrupted: &InterruptedCall, why: &Refusal) -> Outcome {
+    let (message, ledger) = (why.message.trim_end_matches('.'), &interrupted.ledger);
+    let result =
+        format!("Interrupted: the server ended in the middle of this call, and it is not run again: {message}. {ledger}");
+    Outcome { result, ..Outcome::refused(why) }
 }
 
 /// The knowledge of a call from before a try.
@@ -313,7 +323,8 @@ impl Tools {
         self.refuse(lease, &proposal, why, None).await.map(|_ended| ())
     }
 
-    /// Records that a proposal was not carried out, and why.
+    /// Records that a proposal was not carried out, and why. One that began before the process
+    /// ended was allowed, and may have done a part: its outcome says so.
     async fn refuse(
         &self,
         lease: &Lease,
@@ -322,10 +333,17 @@ impl Tools {
         wanted: Option<Wanted>,
     ) -> Result<Tried, StoreError> {
         let (kit, call, sha256) = (&self.registry.kit, proposal.call, proposal.sha256());
-        let outcome = Outcome::refused(why);
+        // A cycle of a campaign settles a deed of its own that was cut.
+        let interrupted = match lease.fence > 1 && lease.origin != Origin::Cycle {
+            true => kit.store.interrupted(lease, call, sha256).await?,
+            false => None,
+        };
+        let (judged, outcome) = match &interrupted {
+            Some(interrupted) => (Judgement::Interrupted(interrupted), cannot_go_on(interrupted, why)),
+            None => (Judgement::Refused { call, proposal_sha256: &sha256 }, Outcome::refused(why)),
+        };
         // An earlier run of the call may have begun something that it cannot do now.
         let outcome = if lease.fence > 1 { kit.with_uncertain(call, outcome).await? } else { outcome };
-        let judged = Judgement::Refused { call, proposal_sha256: &sha256 };
         let end = CallEnd { judged, tool: &proposal.tool, outcome };
         let seen = kit.store.end_call_with(lease, end, Along { todos: None, wanted }, kit.clock.now()).await?;
         Ok(Tried::Ran(AfterCall::Ended(seen)))

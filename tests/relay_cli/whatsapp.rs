@@ -143,7 +143,7 @@ fn the_program_is_built_where_the_sources_are_once_a_person_wants_it() {
 fn a_pace_below_the_floor_needs_a_person_who_knows() {
     let bench = Bench::with(STEADY);
     let lax = bench.refused(2, &["init", "--pace", "channel_per_minute=60"]);
-    assert!(lax.contains("`channel_per_minute` is 60, and 20 is what") && lax.contains("relay init --i-know"), "{lax}");
+    assert!(lax.contains("`channel_per_minute` is 60, and 20 is what") && lax.contains("or add --i-know"), "{lax}");
     assert!(bench.refused(2, &["init", "--pace", "channel_per_minutes=6"]).contains("is no setting of the pace"));
     assert!(bench.refused(2, &["init", "--pace", "fast"]).contains("like contact_gap_seconds=5"));
     bench.done(&["init", "--pace", "channel_per_day=100", "--pace", "quiet_from=20:00"]);
@@ -151,6 +151,35 @@ fn a_pace_below_the_floor_needs_a_person_who_knows() {
     bench.done(&["init", "--pace", "channel_per_minute=60", "--i-know"]);
     let known = json!({"channel_per_day": 100, "quiet_from": "20:00", "channel_per_minute": 60, "i_know": true});
     assert_eq!(config(&bench)["pace"], known);
+}
+
+#[test]
+fn a_pace_that_is_loosened_further_needs_the_word_again() {
+    let bench = Bench::with(STEADY);
+    bench.done(&["init", "--pace", "contact_gap_seconds=1", "--i-know"]);
+    let agreed = json!({"contact_gap_seconds": 1, "i_know": true});
+    let further = bench.refused(2, &["init", "--pace", "contact_per_10_minutes=100"]);
+    assert!(further.contains("`contact_per_10_minutes` is 100") && further.contains("or add --i-know"), "{further}");
+    assert!(bench.refused(2, &["init", "--pace", "contact_gap_seconds=0"]).contains("`contact_gap_seconds` is 0"));
+    assert_eq!(config(&bench)["pace"], agreed);
+    // It stays as agreed, and may be any that is usual.
+    bench.done(&["init", "--listen", "127.0.0.1:2"]);
+    bench.done(&["init", "--pace", "channel_per_day=100"]);
+    bench.done(&["init", "--pace", "channel_per_day=300", "--pace", "contact_gap_seconds=1"]);
+    assert_eq!(config(&bench)["pace"], json!({"contact_gap_seconds": 1, "channel_per_day": 300, "i_know": true}));
+    bench.done(&["init", "--pace", "contact_gap_seconds=2"]);
+    assert_eq!(config(&bench)["pace"], json!({"contact_gap_seconds": 2, "channel_per_day": 300}));
+    bench.refused(2, &["init", "--pace", "contact_gap_seconds=1"]);
+}
+
+#[test]
+fn a_lax_pace_that_was_written_by_hand_needs_the_word_and_takes_it() {
+    let bench = Bench::with(STEADY);
+    fs::write(bench.path("config.json"), r#"{"pace": {"channel_per_day": 900}}"#).unwrap();
+    assert!(bench.refused(2, &["start"]).contains("say: relay init --i-know"));
+    bench.refused(2, &["init"]);
+    bench.done(&["init", "--i-know"]);
+    assert_eq!(config(&bench)["pace"], json!({"channel_per_day": 900, "i_know": true}));
 }
 
 /// The place of a tool.

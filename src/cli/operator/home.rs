@@ -5,6 +5,7 @@ use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::string::FromUtf8Error;
 
 use crate::cli::CliError;
 use crate::cli::model_key::KeptKey;
@@ -67,8 +68,12 @@ impl OperatorHome {
     /// The text of the settings; `None` if there are none yet.
     pub(super) fn config_text(&self) -> Result<Option<String>, CliError> {
         let path = self.config_file();
-        match fs::read_to_string(&path) {
-            Ok(text) => Ok(Some(text)),
+        let no_text = |error: FromUtf8Error| {
+            let (path, place) = (path.display(), error.utf8_error().valid_up_to());
+            CliError::Usage(format!("{path}: this is no UTF-8 text, from byte {} on; save it as UTF-8", place + 1))
+        };
+        match fs::read(&path) {
+            Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(no_text),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(file(&path)(error)),
         }

@@ -126,14 +126,18 @@ impl OperatorCommand {
         match self.ask {
             Some(OperatorAsk::Log { task }) => log::run(&home, task, screen),
             _ => {
-                let url = match manner.url {
-                    Some(url) => url,
-                    None => settings::url_of(&home)?,
+                let (url, or) = match manner.url {
+                    Some(url) => (url, String::new()),
+                    None => {
+                        let config = home.config_file();
+                        let or = format!(", or \"listen\" in {} was changed since it started", config.display());
+                        (settings::url_of(&home)?, or)
+                    }
                 };
                 let listed = tasks::run(&Client::new(url.clone(), None)?, screen).await;
                 listed.map_err(|error| match error {
                     CliError::Unreachable { .. } => CliError::Failed(format!(
-                        "the operator is not running: nobody answers at {url}. Start it with: level3 operator"
+                        "the operator is not running{or}: nobody answers at {url}. Start it with: level3 operator"
                     )),
                     error => error,
                 })

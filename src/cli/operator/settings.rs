@@ -15,6 +15,7 @@ use crate::cli::CliError;
 use crate::cli::model_key::{KeptKey, key_place};
 use crate::config::{OperatorEnvironment, OperatorLimits, model_place};
 use crate::domain::relay::{ADDRESS_RULE, ContactAddress};
+use crate::domain::undoubled;
 
 /// The settings as they stand in `config.json`.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,6 +96,7 @@ impl OperatorConfig {
     /// Reads the text of the file.
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let whole: Value = serde_json::from_str(text).map_err(|error| format!("this is no JSON: {error}"))?;
+        undoubled(text).map_err(|twice| format!("{twice}; write it once"))?;
         let Value::Object(fields) = whole else {
             return Err("the settings are one JSON object, such as {\"number\": \"+491701234567\"}".into());
         };
@@ -204,7 +206,18 @@ fn numbers(fields: &Map<String, Value>) -> Result<Vec<ContactAddress>, String> {
         Some(text) => exactly("number", text),
         None => Err(wrong("number", value, "a number, such as \"+491701234567\"")),
     };
-    written.iter().map(number).collect()
+    written.iter().map(number).collect::<Result<_, _>>().map(each_once)
+}
+
+/// The numbers, each at its first place.
+fn each_once(numbers: Vec<ContactAddress>) -> Vec<ContactAddress> {
+    let mut once = Vec::new();
+    for number in numbers {
+        if !once.contains(&number) {
+            once.push(number);
+        }
+    }
+    once
 }
 
 fn exactly(field: &str, written: &str) -> Result<ContactAddress, String> {
@@ -225,7 +238,7 @@ pub(super) fn complete(
     let mut config = before.clone().unwrap_or_default();
     if let Some(written) = said.number {
         let read = written.split(',').map(|number| exactly("number", number.trim())).collect::<Result<Vec<_>, _>>();
-        config.numbers = read.map_err(CliError::Usage)?;
+        config.numbers = each_once(read.map_err(CliError::Usage)?);
     }
     let kept = config.provider.clone().unwrap_or_default();
     let provider = said.provider.filter(|name| !name.eq_ignore_ascii_case(&kept));

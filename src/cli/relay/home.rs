@@ -110,9 +110,18 @@ impl RelayHome {
 
     /// The settings, which `init` has written.
     pub(super) fn config(&self) -> Result<HomeConfig, RelayCliError> {
+        self.read_config(HomeConfig::read)
+    }
+
+    /// The settings for `init`, which a person may tell the word that their pace lacks.
+    pub(super) fn unagreed_config(&self) -> Result<HomeConfig, RelayCliError> {
+        self.read_config(HomeConfig::read_unagreed)
+    }
+
+    fn read_config(&self, read: fn(&Path, &[u8]) -> Result<HomeConfig, RelayCliError>) -> Result<HomeConfig, RelayCliError> {
         let file = self.config_file();
         match fs::read(&file) {
-            Ok(text) => HomeConfig::read(&file, &text),
+            Ok(text) => read(&file, &text),
             Err(error) if error.kind() == ErrorKind::NotFound => Err(RelayCliError::NotSetUp(self.path.clone())),
             Err(error) => Err(RelayCliError::file(&file)(error)),
         }

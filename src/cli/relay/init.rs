@@ -50,7 +50,7 @@ pub(super) struct InitCommand {
     /// A setting of the pace, like contact_gap_seconds=5 or quiet_from=20:00; again for each
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
     pace: Vec<(String, Value)>,
-    /// Let the pace be laxer than accounts are known to bear
+    /// Let the pace be laxer than accounts are known to bear; whatever goes further needs it again
     #[arg(long)]
     i_know: bool,
     /// The daemon's address on this machine
@@ -77,10 +77,11 @@ pub(super) async fn run(
     screen: &mut Screen<'_>,
 ) -> Result<(), RelayCliError> {
     let is_new = !home.is_set_up();
-    let before = if is_new { HomeConfig::default() } else { home.config()? };
+    let before = if is_new { HomeConfig::default() } else { home.unagreed_config()? };
     let mut config = before.clone();
     let at_terminal = io::stdin().is_terminal() && screen.terminal && !screen.json;
     let secret = said(&ask, &mut config, is_new && at_terminal)?;
+    config.agree(&before, ask.i_know)?;
     // Read again: what was said has to be as right as what is written by hand.
     let mut config = HomeConfig::read(&home.config_file(), &config.written())?;
     home.make(world.random)?;
@@ -182,9 +183,6 @@ fn said(ask: &InitCommand, config: &mut HomeConfig, asking: bool) -> Result<Opti
     config.server = ask.server.clone().or(config.server.take());
     config.whatsapp.program = ask.whatsapp_program.clone().or(config.whatsapp.program.take());
     config.pace.extend(ask.pace.iter().cloned());
-    if ask.i_know {
-        config.pace.insert("i_know".to_owned(), true.into());
-    }
     Ok(secret)
 }
 

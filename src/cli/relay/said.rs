@@ -9,6 +9,7 @@ use clap::Args;
 use super::settings::HomeChannel;
 use super::template::InstanceTemplate;
 use super::{RelayCliError, spans};
+use crate::domain::unmarked;
 
 /// More than the longest list of to-dos takes.
 const MAX_READ: u64 = 256 * 1024;
@@ -65,6 +66,7 @@ fn todos_of(file: &Path) -> Result<Vec<String>, RelayCliError> {
         fs::File::open(file).and_then(|opened| opened.take(MAX_READ).read_to_string(&mut text))
     };
     read.map_err(RelayCliError::file(file))?;
+    let text = unmarked(&text);
     if text.trim_start().starts_with('[') {
         let wrong = |error| {
             RelayCliError::Usage(format!(
@@ -72,7 +74,7 @@ fn todos_of(file: &Path) -> Result<Vec<String>, RelayCliError> {
                 file.display()
             ))
         };
-        return serde_json::from_str(&text).map_err(wrong);
+        return serde_json::from_str(text).map_err(wrong);
     }
     Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }

@@ -17,6 +17,8 @@ use crate::domain::relay::Pace;
 const LISTEN: &str = "127.0.0.1:3214";
 /// How the server says that a lax pace is wanted; here an option says it.
 const BESIDE_IT: &str = "say \"i_know\": true beside it";
+/// The word beside a lax pace.
+const I_KNOW: &str = "i_know";
 
 /// The settings of Relay. They hold no secret.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,7 +39,7 @@ pub(super) struct HomeConfig {
     /// WhatsApp.
     #[serde(default)]
     pub(super) whatsapp: HomeWhatsApp,
-    /// The pace, where it differs from what is usual.
+    /// The pace, where it differs from what is usual, with the word of a person if it is laxer.
     #[serde(default)]
     pub(super) pace: Map<String, Value>,
 }
@@ -118,6 +120,17 @@ fn listen() -> SocketAddr {
 impl HomeConfig {
     /// Reads the file and checks it.
     pub(super) fn read(file: &Path, text: &[u8]) -> Result<Self, RelayCliError> {
+        let config = Self::read_unagreed(file, text)?;
+        let lax = |why: String| {
+            let why = why.replace(BESIDE_IT, "say: relay init --i-know");
+            RelayCliError::Usage(format!("{}: pace: {why}", file.display()))
+        };
+        Pace::read(&Value::Object(config.pace.clone()).to_string()).map_err(lax)?;
+        Ok(config)
+    }
+
+    /// The same of a file whose pace may be laxer than a person has agreed to.
+    pub(super) fn read_unagreed(file: &Path, text: &[u8]) -> Result<Self, RelayCliError> {
         let wrong = |why: String| RelayCliError::Usage(format!("{}: {why}", file.display()));
         let whole: Value = serde_json::from_slice(text).map_err(|error| wrong(error.to_string()))?;
         // A list would be read as the fields in their order.
@@ -144,9 +157,26 @@ impl HomeConfig {
         for (name, value) in &config.pace {
             pace_setting(name, value).map_err(|why| wrong(format!("pace: {why}")))?;
         }
-        Pace::read(&Value::Object(config.pace.clone()).to_string())
-            .map_err(|why| wrong(format!("pace: {}", why.replace(BESIDE_IT, "say: relay init --i-know"))))?;
         Ok(config)
+    }
+
+    /// Puts a person's word beside a pace that needs it, and takes it away from one that does not.
+    /// A word said before holds for what was agreed to then; whatever goes further needs it now.
+    pub(super) fn agree(&mut self, before: &Self, says_it: bool) -> Result<(), RelayCliError> {
+        let read = |pace: &Map<String, Value>| {
+            let read = serde_json::from_value::<Pace>(Value::Object(pace.clone()));
+            read.map_err(|error| RelayCliError::Usage(format!("pace: {error}")))
+        };
+        let (now, before, usual) = (read(&self.pace)?, read(&before.pace)?, Pace::default());
+        let agreed = if before.i_know { before } else { usual };
+        if let Some(why) = now.laxer_than(&[usual, agreed]).filter(|_| !says_it) {
+            return Err(RelayCliError::Usage(format!("pace: {}", why.replace(BESIDE_IT, "add --i-know"))));
+        }
+        match now.laxer_than(&[usual]) {
+            Some(_) => self.pace.insert(I_KNOW.to_owned(), true.into()),
+            None => self.pace.remove(I_KNOW),
+        };
+        Ok(())
     }
 
     /// The file's content.
@@ -172,7 +202,7 @@ pub(super) fn pace_setting(name: &str, value: &Value) -> Result<(), String> {
         return Err(format!("`{name}` is no setting of the pace; write one of {}", names.join(", ")));
     };
     // How lax it may be is asked of all settings together.
-    let alone: Map<_, _> = [("i_know".to_owned(), true.into()), (name.to_owned(), value.clone())].into_iter().collect();
+    let alone: Map<_, _> = [(I_KNOW.to_owned(), true.into()), (name.to_owned(), value.clone())].into_iter().collect();
     let wrong = |_| format!("`{name}` is {value}; a right one is {right}");
     Pace::read(&Value::Object(alone).to_string()).map(drop).map_err(wrong)
 }

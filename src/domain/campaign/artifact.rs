@@ -156,16 +156,16 @@ impl Environment {
     }
 }
 
-/// Checks a key.
+/// Checks a key that is new. It is a part of addresses, out of which clients take dots alone.
 ///
 /// # Errors
 /// A sentence with the rule.
 pub fn check_key(key: &str) -> Result<(), String> {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.-".contains(c);
-    if (1..=MOST_KEY).contains(&key.len()) && key.chars().all(fits) {
+    if (1..=MOST_KEY).contains(&key.len()) && key.chars().all(fits) && key.chars().any(|c| c != '.') {
         Ok(())
     } else {
-        Err(format!("`{key}` is no key: use 1 to {MOST_KEY} of a-z, 0-9, `_`, `.` and `-`"))
+        Err(format!("`{key}` is no key: use 1 to {MOST_KEY} of a-z, 0-9, `_`, `.` and `-`, not dots alone"))
     }
 }
 

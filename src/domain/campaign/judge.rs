@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::artifact::{ArtifactType, check_content, check_key};
 use super::conditions::{check_tasks, leads_in};
@@ -312,23 +312,6 @@ pub fn leads_named(proposal: &CampaignProposal) -> Vec<(String, LeadId)> {
         }
         _ => Vec::new(),
     }
-}
-
-/// The part of a state that a person is shown with a proposal, so that an approval is bound to it:
-/// the version that an artifact gets, and with a scoring config the leads that it ranks. `None` if
-/// nothing of the state is shown.
-pub fn bound(state: &CampaignState, proposal: &CampaignProposal) -> Option<Value> {
-    let (kind, key) = match proposal {
-        CampaignProposal::GenerateMessage(GenerateMessage { key, .. }) => (ArtifactType::Message, key),
-        CampaignProposal::AnalyzeLeads(AnalyzeLeads { key, .. }) => (ArtifactType::Analysis, key),
-        CampaignProposal::PersistArtifact(PersistArtifact { kind, key, .. }) => (kind.parse().ok()?, key),
-        _ => return None,
-    };
-    let mut bound = json!({ "version": state.artifact(kind, key).map_or(1, |kept| kept.version + 1) });
-    if kind == ArtifactType::LeadScoringConfig {
-        bound["leads"] = json!(state.leads.sha256);
-    }
-    Some(bound)
 }
 
 /// The preconditions, the required effects and the needs of a proposed task.

@@ -6,12 +6,14 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::turn::text_enum;
-use crate::domain::{CampaignId, LeadId};
+use crate::domain::{CampaignId, LeadId, shortened, unmarked};
 
-/// The most rows of one import.
+/// The most rows of a file.
 pub const MOST_ROWS: usize = 10_000;
 /// The most bytes of a field.
 const MOST_FIELD: usize = 2_000;
+/// The most bytes of a name, or of an address, in a line for a person.
+pub const MOST_NAME: usize = 80;
 
 text_enum! {
     /// How far a lead is.
@@ -102,18 +104,48 @@ pub struct ImportedLead {
     pub attributes: BTreeMap<String, String>,
 }
 
+/// A row of an import that changes something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeadImport {
+    /// The lead that it changes; `None` if it brings one in.
+    pub lead: Option<Lead>,
+    /// The row. That of a lead has all attributes that the lead has then.
+    pub row: ImportedLead,
+}
+
+/// The rows that change something, in their order. A row with the `profile_url` of a lead changes
+/// that lead.
+pub fn imports(leads: Vec<Lead>, rows: Vec<ImportedLead>) -> Vec<LeadImport> {
+    let mut by_url: BTreeMap<_, _> = leads.into_iter().map(|lead| (lead.profile_url.clone(), lead)).collect();
+    let changes = rows.into_iter().filter_map(|row| {
+        let Some(lead) = by_url.remove(&row.profile_url) else { return Some(LeadImport { lead: None, row }) };
+        // A column that the file does not have leaves what is there.
+        let mut attributes = lead.attributes.clone();
+        attributes.extend(row.attributes);
+        let row = ImportedLead { attributes, ..row };
+        let same = (&lead.full_name, &lead.attributes) == (&row.full_name, &row.attributes);
+        (!same).then_some(LeadImport { lead: Some(lead), row })
+    });
+    changes.collect()
+}
+
+/// Text of others in a line for a person: a line break in it would be a line that nobody computed.
+pub fn on_a_line(text: &str, most: usize) -> String {
+    shortened(&text.replace(char::is_control, " "), most).into_owned()
+}
+
 /// Reads a CSV file (RFC 4180, UTF-8) with a header that has `full_name` and `profile_url`; other
-/// columns are attributes.
+/// columns are attributes. Each column has a name of its own.
 ///
 /// # Errors
 /// Each bad row by its line; then nothing is imported.
 pub fn read_csv(text: &str) -> Result<Vec<ImportedLead>, Vec<String>> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut rows = rows(text).map_err(|why| vec![why])?.into_iter();
-    let Some((_, header)) = rows.next() else { return Err(vec!["line 1: the file is empty; it needs a header".to_owned()]) };
-    let place = |name: &str| header.iter().position(|column| column.trim() == name);
+    let mut rows = rows(unmarked(text)).map_err(|why| vec![why])?.into_iter();
+    let Some((line, header)) = rows.next() else { return Err(vec!["line 1: the file is empty; it needs a header".to_owned()]) };
+    let header = columns(line, &header)?;
+    let place = |name: &str| header.iter().position(|column| *column == name);
     let (Some(name), Some(url)) = (place("full_name"), place("profile_url")) else {
-        return Err(vec![format!("line 1: the header needs full_name and profile_url; it has {}", header.join(", "))]);
+        return Err(vec![format!("line {line}: the header needs full_name and profile_url; it has {}", header.join(", "))]);
     };
     let (mut leads, mut bad, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
     for (line, row) in rows {
@@ -136,11 +168,24 @@ pub fn read_csv(text: &str) -> Result<Vec<ImportedLead>, Vec<String>> {
             bad.push(format!("line {line}: {profile_url} stands in the file twice"));
         } else {
             let others = header.iter().zip(&row).enumerate().filter(|(n, _)| *n != name && *n != url);
-            let attributes = others.map(|(_, (column, value))| (column.trim().to_owned(), value.trim().to_owned())).collect();
+            let attributes = others.map(|(_, (column, value))| ((*column).to_owned(), value.trim().to_owned())).collect();
             leads.push(ImportedLead { full_name, profile_url, attributes });
         }
     }
     if bad.is_empty() { Ok(leads) } else { Err(bad) }
+}
+
+/// The names of the columns; each is another, since an attribute has one value.
+fn columns(line: usize, header: &[String]) -> Result<Vec<&str>, Vec<String>> {
+    let names: Vec<_> = header.iter().map(|name| name.trim()).collect();
+    let mut seen = BTreeSet::new();
+    let wrong = names.iter().enumerate().filter_map(|(n, name)| match *name {
+        "" => Some(format!("line {line}: column {} of the header has no name; name it, or remove the column", n + 1)),
+        name if seen.insert(name) => None,
+        name => Some(format!("line {line}: column {} of the header is {name}, as one before it; give it another name", n + 1)),
+    });
+    let wrong: Vec<_> = wrong.collect();
+    if wrong.is_empty() { Ok(names) } else { Err(wrong) }
 }
 
 /// The address with its scheme in lower case: `HTTPS://a.example` and `https://a.example` are one

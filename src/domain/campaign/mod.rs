@@ -4,6 +4,7 @@
 
 pub mod artifact;
 pub mod audit;
+mod carried;
 pub mod conditions;
 pub mod files;
 pub mod judge;
@@ -14,6 +15,7 @@ pub mod proposal;
 mod requirement;
 pub mod scoring;
 pub mod script;
+pub mod shown;
 pub mod snapshot;
 mod sought;
 pub mod state;
@@ -28,6 +30,7 @@ use super::turn::text_enum;
 use super::{ConversationId, StepId};
 
 pub use artifact::{Artifact, ArtifactSource, ArtifactType};
+pub use carried::{Carried, JudgedProposal, MOST_REFUSED};
 pub use lead::{Lead, LeadStatus};
 pub use lifecycle::{CampaignAction, CampaignInput, CampaignStatus};
 pub use proposal::{CampaignProposal, ProposalKind};
@@ -44,8 +47,6 @@ pub const MOST_TASK_LINE: usize = 160;
 pub const MOST_BAD_ANSWERS: i32 = 3;
 /// The longest wait between cycles, in seconds.
 pub const LONGEST_WAIT: i64 = 300;
-/// The proposals that are remembered as carried out against a state.
-pub const MOST_CARRIED: usize = 20;
 
 text_enum! {
     /// The state of a campaign's task.
@@ -75,17 +76,6 @@ text_enum! {
     }
 }
 
-/// A proposal that was carried out, and the state it was made against.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Carried {
-    /// sha256 of the state.
-    pub state: String,
-    /// sha256 of the proposal.
-    pub proposal: String,
-    /// The outcome, in words.
-    pub came: String,
-}
-
 /// A campaign, with how far it has come.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Campaign {
@@ -103,7 +93,7 @@ pub struct Campaign {
     pub waits_for: Option<String>,
     /// No cycle begins before this time.
     pub next_at: Option<DateTime<Utc>>,
-    /// The cycles that have ended.
+    /// The cycles that have ended and were not set aside.
     pub cycles: i64,
     /// Cycles in a row that brought nothing.
     pub idle_cycles: i32,
@@ -117,7 +107,7 @@ pub struct Campaign {
     pub bad_answers: i32,
     /// The last step that was judged.
     pub judged_step: Option<StepId>,
-    /// Proposals that were carried out against the state as it is.
+    /// Proposals that were carried out against the state as it is, and those that a person refused.
     pub carried: Vec<Carried>,
     /// So many cycles more, and then it is paused again; `None`: without a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]

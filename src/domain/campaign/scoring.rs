@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
-use super::lead::{Lead, RulePoints, ScoreBreakdown};
-use crate::domain::{exact_text, shortened};
+use super::lead::{Lead, MOST_NAME, RulePoints, ScoreBreakdown, on_a_line};
+use crate::domain::exact_text;
 
 /// The largest weight, and the largest score, either way.
 const MOST: i64 = 1_000_000;
@@ -13,8 +13,11 @@ const MOST: i64 = 1_000_000;
 const MOST_RULES: usize = 200;
 /// So many are the best of a ranking, which a person is shown.
 const BEST: usize = 20;
-/// The most bytes of a name in a line of a ranking.
-const MOST_NAME: usize = 80;
+
+/// True if a weight or a score is as large as one may be.
+fn is_in_bounds(number: i64) -> bool {
+    (-MOST..=MOST).contains(&number)
+}
 
 /// The content of a `lead_scoring_config`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,12 +81,12 @@ impl ScoringConfig {
             if tests != 1 {
                 return Err(format!("content.rules[{n}]: has {tests} tests; give exactly one of equals, contains, at_least"));
             }
-            if rule.weight.abs() > MOST {
+            if !is_in_bounds(rule.weight) {
                 return Err(format!("content.rules[{n}].weight: is {}; it is between -{MOST} and {MOST}", rule.weight));
             }
         }
         let limits = [Some(config.base), config.min, config.max];
-        if limits.into_iter().flatten().any(|number| number.abs() > MOST) {
+        if !limits.into_iter().flatten().all(is_in_bounds) {
             return Err(format!("content: base, min and max are between -{MOST} and {MOST}"));
         }
         if config.min.zip(config.max).is_some_and(|(min, max)| min > max) {
@@ -152,9 +155,7 @@ struct RankedLead<'a> {
 
 impl RankedLead<'_> {
     fn line(&self) -> String {
-        // A name comes from others: a line break in it would be a line that nobody computed.
-        let name = self.lead.full_name.replace(char::is_control, " ");
-        let (name, before) = (shortened(&name, MOST_NAME), self.lead.weight_score);
+        let (name, before) = (on_a_line(&self.lead.full_name, MOST_NAME), self.lead.weight_score);
         format!("{} → {}, {name}, {before} → {}", self.old, self.new, self.score)
     }
 }

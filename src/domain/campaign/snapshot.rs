@@ -168,7 +168,8 @@ fn audited(state: &CampaignState, line: &AuditLine) -> String {
 /// The outcomes of the newest proposals that were carried out since the state was another, with the
 /// results of scripts. They may quote a page.
 fn came(state: &CampaignState) -> String {
-    let carried = &state.campaign.carried;
+    // A no that outlasts its state has no words.
+    let carried: Vec<_> = state.campaign.carried.iter().filter(|past| !past.came.is_empty()).collect();
     let mut text = String::new();
     for past in &carried[carried.len().saturating_sub(MOST_CAME)..] {
         let _ = writeln!(text, "{}", one_line(&past.came, MOST_CAME_BYTES));

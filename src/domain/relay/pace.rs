@@ -140,15 +140,20 @@ impl Pace {
     /// stand beside it.
     pub fn read(written: &str) -> Result<Self, String> {
         let pace: Self = serde_json::from_str(written).map_err(|error| format!("it cannot be read: {error}"))?;
-        let floor = Self::default();
-        if pace.i_know {
-            return Ok(pace);
+        match pace.laxer_than(&[Self::default()]) {
+            Some(why) if !pace.i_know => Err(why),
+            Some(_) | None => Ok(pace),
         }
-        let most = [
-            ("contact_per_10_minutes", pace.contact_per_10_minutes, floor.contact_per_10_minutes),
-            ("channel_per_minute", pace.channel_per_minute, floor.channel_per_minute),
-            ("channel_per_day", pace.channel_per_day, floor.channel_per_day),
-            ("first_contacts_per_day", pace.first_contacts_per_day, floor.first_contacts_per_day),
+    }
+
+    /// A sentence on the first setting that is laxer than in each of the others; `None` if none is.
+    pub fn laxer_than(&self, others: &[Self]) -> Option<String> {
+        let floor = Self::default();
+        let most: [(&str, fn(&Self) -> u32); 4] = [
+            ("contact_per_10_minutes", |pace| pace.contact_per_10_minutes),
+            ("channel_per_minute", |pace| pace.channel_per_minute),
+            ("channel_per_day", |pace| pace.channel_per_day),
+            ("first_contacts_per_day", |pace| pace.first_contacts_per_day),
         ];
         let told = |name: &str, is: u32, floor: u32| {
             format!(
@@ -156,22 +161,25 @@ impl Pace {
                  say \"i_know\": true beside it"
             )
         };
-        if pace.contact_gap_seconds < floor.contact_gap_seconds {
-            return Err(told("contact_gap_seconds", pace.contact_gap_seconds, floor.contact_gap_seconds));
+        if others.iter().all(|other| self.contact_gap_seconds < other.contact_gap_seconds) {
+            return Some(told("contact_gap_seconds", self.contact_gap_seconds, floor.contact_gap_seconds));
         }
-        if let Some((name, is, floor)) = most.into_iter().find(|(_, is, floor)| is > floor) {
-            return Err(told(name, is, floor));
+        if let Some((name, of)) = most.into_iter().find(|(_, of)| others.iter().all(|other| of(self) > of(other))) {
+            return Some(told(name, of(self), of(&floor)));
         }
-        if !pace.keeps_quiet_of(&floor) {
-            return Err("quiet hours are 21:00 to 08:00 at least; lengthen them, or say \"i_know\": true beside it".to_owned());
-        }
-        Ok(pace)
+        // Quiet hours are written in minutes.
+        let mut minutes = (0..24 * 60).filter_map(|minute| NaiveTime::from_num_seconds_from_midnight_opt(minute * 60, 0));
+        let is_louder = minutes.any(|time| !self.is_quiet(time) && others.iter().all(|other| other.is_quiet(time)));
+        is_louder.then(|| "quiet hours are 21:00 to 08:00 at least; lengthen them, or say \"i_know\": true beside it".to_owned())
     }
 
-    /// True if all quiet hours of the other are quiet here, too.
-    fn keeps_quiet_of(&self, other: &Self) -> bool {
-        let since = |time: WallTime| (time.0 - self.quiet_from.0).num_seconds().rem_euclid(DAY.num_seconds());
-        since(other.quiet_from) < since(other.quiet_until) && since(other.quiet_until) <= since(self.quiet_until)
+    /// True if a time of day lies in the quiet hours.
+    fn is_quiet(&self, time: NaiveTime) -> bool {
+        let (from, until) = (self.quiet_from.0, self.quiet_until.0);
+        match from > until {
+            true => time >= from || time < until,
+            false => time >= from && time < until,
+        }
     }
 
     /// The end of the quiet hours in which this moment lies on the contact's clock; `None` if it
@@ -179,15 +187,10 @@ impl Pace {
     pub fn quiet_end(&self, at: DateTime<Utc>, zone: Tz) -> Option<DateTime<Utc>> {
         let (from, until, wall) = (self.quiet_from.0, self.quiet_until.0, wall_of(zone, at));
         let time = wall.time();
-        let over_midnight = from > until;
-        let quiet = match over_midnight {
-            true => time >= from || time < until,
-            false => time >= from && time < until,
-        };
-        if !quiet {
+        if !self.is_quiet(time) {
             return None;
         }
-        let date = if over_midnight && time >= from { wall.date().succ_opt()? } else { wall.date() };
+        let date = if from > until && time >= from { wall.date().succ_opt()? } else { wall.date() };
         // Clocks may be set back within the quiet hours: the end is never in the past.
         Some(instant_of(zone, date.and_time(until)).max(at + TimeDelta::seconds(1)))
     }

@@ -12,11 +12,11 @@ use super::capability::ReadCapability;
 use super::request::spec_of;
 use super::script::{PresenceOf, ReadScript};
 use crate::browser::Browser;
-use crate::domain::campaign::judge::{bound, capabilities_of, leads_named, read_task, validate};
+use crate::domain::campaign::judge::{capabilities_of, leads_named, read_task, validate};
 use crate::domain::campaign::page::{PageHosts, READ, SCREENSHOT, is_browser_tool};
 use crate::domain::campaign::proposal::{AnalyzeLeads, ExecuteTool, GenerateMessage, PersistArtifact, RequestUserInput};
-use crate::domain::campaign::scoring::{ConfigVersion, ScoringConfig};
 use crate::domain::campaign::script::{ScriptPlan, asks_for_hosts};
+use crate::domain::campaign::shown::{LeadChanges, bound};
 use crate::domain::campaign::visit::PagePlan;
 use crate::domain::campaign::{
     ArtifactType, CampaignProposal, CampaignState, ContextKind, ProposalKind, Requirement, TaskMetadata,
@@ -40,38 +40,20 @@ struct ProposalTool {
 struct ReadProposal {
     proposal: CampaignProposal,
     card: Vec<String>,
-    ranking: Option<NewRanking>,
+    /// The changes to leads that a person is shown.
+    changes: Option<LeadChanges>,
     /// The state that it was judged by.
     state: CampaignState,
     /// The cycle that has handed it on, if it has.
     held: Option<HeldCycle>,
 }
 
-/// A scoring config that would rank the leads anew.
-struct NewRanking {
-    campaign: CampaignId,
-    key: String,
-    version: i32,
-    config: ScoringConfig,
-}
-
-impl NewRanking {
-    /// That of a proposal; `None` if it brings no config.
-    fn of(state: &CampaignState, proposal: &CampaignProposal) -> Option<Self> {
-        let CampaignProposal::PersistArtifact(PersistArtifact { kind, key, content, .. }) = proposal else { return None };
-        let kind = kind.parse::<ArtifactType>().ok().filter(|kind| *kind == ArtifactType::LeadScoringConfig)?;
-        let version = state.artifact(kind, key).map_or(1, |kept| kept.version + 1);
-        Some(Self { campaign: state.campaign.id, key: key.clone(), version, config: ScoringConfig::read(content).ok()? })
-    }
-
-    /// The ranking as a person is shown it, by the leads as they are now.
-    async fn shown(&self, kit: &Kit) -> Result<Vec<String>, StoreError> {
-        let leads = kit.store.leads_of(self.campaign, i64::MAX).await?;
-        let (config, key, version) = (self.config.clone(), self.key.clone(), self.version);
-        // Thousands of leads by hundreds of rules would hold up the other turns.
-        let lines = tokio::task::spawn_blocking(move || config.ranking(ConfigVersion { key: &key, version }, &leads)).await;
-        lines.map_err(|_| StoreError::broken(std::io::Error::other("the ranking was cut off")))
-    }
+/// Changes to leads in lines for a person, by the leads as they are now.
+async fn in_lines(changes: LeadChanges, campaign: CampaignId, kit: &Kit) -> Result<Vec<String>, StoreError> {
+    let leads = kit.store.leads_of(campaign, i64::MAX).await?;
+    // Thousands of leads by hundreds of rules would hold up the other turns.
+    let lines = tokio::task::spawn_blocking(move || changes.lines(leads)).await;
+    lines.map_err(|_| StoreError::broken(std::io::Error::other("the question was cut off")))
 }
 
 impl Tool for ProposalTool {
@@ -101,11 +83,13 @@ impl Tool for ProposalTool {
                 return Err(refused(why));
             }
             let (effect, kind, of) = effect(&proposal);
-            // After a touch whose end nobody knows, a person looks at each next one.
-            let kind = kind.filter(|kind| *kind != ContextKind::Interact || !state.pages.uncertain());
+            // After a touch whose end nobody knows, a person looks at each next one; and at a
+            // proposal that they refused, each time that it comes.
+            let again = state.campaign.has_refused(&proposal.fingerprint());
+            let kind = kind.filter(|kind| !again && (*kind != ContextKind::Interact || !state.pages.uncertain()));
             let allowed = state.contexts.iter().find(|context| kind.is_some_and(|kind| context.allows(kind, of, now)));
             let context = allowed.map(|context| context.id);
-            let card = card(&state, &proposal);
+            let card = card(&state, &proposal, again);
             if let CampaignProposal::ExecuteTool(run) = &proposal
                 && run.tool == RUN_SCRIPT
             {
@@ -136,14 +120,14 @@ impl Tool for ProposalTool {
                 let presence = PresenceOf { campaign: state.campaign.id };
                 return ReadCapability::of(run, card, presence, &asked).await;
             }
-            let ranking = NewRanking::of(&state, &proposal);
+            let changes = LeadChanges::of(&state, &proposal);
             // The law asks anew if this is another than a person was shown.
             let arguments = bound(&state, &proposal).map(|bound| {
                 let mut whole = asked.arguments.clone();
                 whole["bound"] = bound;
                 whole
             });
-            Ok(Prepared { context, arguments, ..Prepared::new(ReadProposal { proposal, card, ranking, state, held }, effect) })
+            Ok(Prepared { context, arguments, ..Prepared::new(ReadProposal { proposal, card, changes, state, held }, effect) })
         }
         .boxed()
     }
@@ -183,10 +167,11 @@ fn effect(proposal: &CampaignProposal) -> (Effect, Option<ContextKind>, Option<A
     }
 }
 
-/// The words that a person is shown before they decide.
-fn card(state: &CampaignState, proposal: &CampaignProposal) -> Vec<String> {
+/// The words that a person is shown before they decide; `refused`: they have refused this before.
+fn card(state: &CampaignState, proposal: &CampaignProposal, refused: bool) -> Vec<String> {
     use CampaignProposal as P;
-    let campaign = format!("Campaign {} ({}).", state.campaign.id, state.campaign.name);
+    let before = if refused { " You refused this very proposal before." } else { "" };
+    let campaign = format!("Campaign {} ({}).{before}", state.campaign.id, state.campaign.name);
     let replaces = |kind, key: &str| match state.artifact(kind, key) {
         Some(kept) => format!("version {} after version {}, which stays", kept.version + 1, kept.version),
         None => "version 1".to_owned(),
@@ -217,11 +202,8 @@ fn card(state: &CampaignState, proposal: &CampaignProposal) -> Vec<String> {
                 text.clone(),
             ]
         }
-        P::AnalyzeLeads(AnalyzeLeads { key, analysis, leads, lead_status, .. }) => {
-            let mut what =
-                vec![format!("Keeps the analysis {key}, {}.", replaces(ArtifactType::Analysis, key)), analysis.clone()];
-            what.extend(lead_status.map(|status| format!("Sets these leads to {status}: {leads:?}")));
-            what
+        P::AnalyzeLeads(AnalyzeLeads { key, analysis, .. }) => {
+            vec![format!("Keeps the analysis {key}, {}.", replaces(ArtifactType::Analysis, key)), analysis.clone()]
         }
         P::RequestUserInput(RequestUserInput { text, .. }) => vec![format!("Asks you: {text}")],
         P::PersistArtifact(PersistArtifact { kind, key, content, .. }) => {
@@ -242,8 +224,8 @@ impl Act for ReadProposal {
     fn card<'a>(&'a self, kit: &'a Kit) -> BoxFuture<'a, Result<CallCard, StoreError>> {
         async move {
             let mut what = self.card.clone();
-            if let Some(ranking) = &self.ranking {
-                what.extend(ranking.shown(kit).await?);
+            if let Some(changes) = &self.changes {
+                what.extend(in_lines(changes.clone(), self.state.campaign.id, kit).await?);
             }
             Ok(CallCard::of(what))
         }

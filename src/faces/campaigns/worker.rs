@@ -9,10 +9,9 @@ use tokio_util::sync::CancellationToken;
 use super::Campaigns;
 use super::request::CycleRequest;
 use crate::domain::campaign::judge::{Presence, eligible};
-use crate::domain::campaign::page::is_browser_tool;
-use crate::domain::campaign::proposal::{CampaignProposal, in_text};
+use crate::domain::campaign::proposal::in_text;
 use crate::domain::campaign::{CampaignState, CampaignStatus, MOST_BAD_ANSWERS};
-use crate::domain::{CallState, CampaignId, Origin, Refusal, RefusalCode};
+use crate::domain::{CampaignId, Origin, Refusal, RefusalCode};
 use crate::executor::{RunningTurn, Worked, Worker};
 use crate::facts::{CycleAsked, CycleWords};
 use crate::failpoint::{self, Point};
@@ -177,7 +176,8 @@ impl CampaignWorker {
         failpoint::hit(Point::AfterLoad).map_err(StoreError::broken)?;
         let now = self.0.clock().now();
         if let Some(words) = idle(&state, now, self.0.presence(id)) {
-            let came = CycleCame { words: format!("No model was asked: {words}"), fruitful: true, ..CycleCame::default() };
+            let words = format!("Set aside without a proposal: {words}");
+            let came = CycleCame { words, aside: true, ..CycleCame::default() };
             store.hand_on(lease, state);
             return self.end(turn, id, came).await.map(Asked::Worked);
         }
@@ -266,44 +266,17 @@ fn idle(state: &CampaignState, now: DateTime<Utc>, presence: Presence) -> Option
     }
 }
 
-/// The sentence of an outcome: of a refusal, which is JSON for the model that made the call, its
-/// message. A person reads it, too.
-fn sentence(result: &str) -> String {
-    let told = serde_json::from_str::<serde_json::Value>(result).ok();
-    told.and_then(|told| told["message"].as_str().map(str::to_owned)).unwrap_or_else(|| result.to_owned())
-}
-
 /// Judges the last step by what came of its calls.
 fn judged(calls: &[LastCall]) -> Judged {
-    let [LastCall { made: call, result }] = calls else {
+    let [last] = calls else {
         return Judged::Bad(match calls.len() {
             0 => NO_PROPOSAL.to_owned(),
             many => format!("your answer made {many} proposals; make exactly one"),
         });
     };
-    let is = |code: &str, wanted: &[RefusalCode]| wanted.iter().any(|one| one.as_str() == code);
-    let ours = |code: &str| is(code, &[RefusalCode::Denied, RefusalCode::Expired, RefusalCode::Forbidden, RefusalCode::Gone]);
-    // It could not begin, or nobody decided in time: the same may be proposed again.
-    let begun = call.refusal.as_deref().is_none_or(|code| !is(code, &[RefusalCode::Gone, RefusalCode::Expired]));
-    match (&call.refusal, call.state) {
-        (Some(code), _) if !ours(code) => Judged::Bad(sentence(result)),
-        _ => {
-            let written = serde_json::from_str(&call.arguments).unwrap_or_default();
-            let read = CampaignProposal::read(&call.name, &written).ok();
-            let done = call.state == CallState::Done;
-            let idle = matches!(read, Some(CampaignProposal::NoOp(_)));
-            // A page is outside the state: it may be another by now, so what did not come about may
-            // be proposed again.
-            let again = !done && matches!(&read, Some(CampaignProposal::ExecuteTool(run)) if is_browser_tool(&run.tool));
-            let how = if done { "done" } else { "not done" };
-            Judged::Came(CycleCame {
-                proposal: Some(call.name.clone()),
-                fingerprint: read.filter(|_| begun && !again).map(|proposal| proposal.fingerprint()),
-                words: format!("{} was {how}: {}", call.name, sentence(result)),
-                told: None,
-                fruitful: done && !idle,
-                silent: false,
-            })
-        }
+    let ours = [RefusalCode::Denied, RefusalCode::Expired, RefusalCode::Forbidden, RefusalCode::Gone];
+    match &last.made.refusal {
+        Some(code) if !ours.iter().any(|one| one.as_str() == code) => Judged::Bad(last.sentence()),
+        _ => Judged::Came(CycleCame::of_call(last)),
     }
 }

@@ -6,7 +6,8 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use sqlx::{query, query_as, query_scalar};
 
-use super::cycle::{CUT_OFF, CycleCame, INPUT};
+use super::came::CycleCame;
+use super::cycle::{CUT_OFF, INPUT};
 use super::rows::{Of, rows};
 use crate::domain::campaign::page::PageTouch;
 use crate::domain::campaign::{ApprovalContext, CampaignInput, CampaignState, CampaignStatus, ProposalKind};
@@ -143,10 +144,13 @@ impl Unit {
     /// Holds the campaign whose cycle may be cut. It comes before all that is written into the
     /// conversation.
     pub(in crate::store) async fn hold_campaign_of(&mut self, lease: &Lease) -> Result<(), StoreError> {
-        if lease.origin == Origin::Cycle {
-            let held = query("SELECT FROM campaigns WHERE conversation_id = $1 FOR UPDATE").bind(lease.conversation.0);
-            held.execute(&mut *self.tx).await?;
-        }
+        if lease.origin == Origin::Cycle { self.hold_campaign_in(lease.conversation).await } else { Ok(()) }
+    }
+
+    /// The same of a conversation.
+    pub(in crate::store) async fn hold_campaign_in(&mut self, conversation: ConversationId) -> Result<(), StoreError> {
+        let held = query("SELECT FROM campaigns WHERE conversation_id = $1 FOR UPDATE").bind(conversation.0);
+        held.execute(&mut *self.tx).await?;
         Ok(())
     }
 

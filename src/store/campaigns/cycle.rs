@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 use sqlx::query_as;
 
 use super::CampaignError;
+use super::came::CycleCame;
 use super::loading::HeldCycle;
 use crate::domain::campaign::judge::{NextCycle, Presence, next};
-use crate::domain::campaign::{Campaign, CampaignInput, CampaignState, CampaignStatus, Carried, MOST_CARRIED, ProposalKind};
+use crate::domain::campaign::{Campaign, CampaignInput, CampaignState, CampaignStatus, ProposalKind};
 use crate::domain::{
     ApprovalInput, ApprovalState, CampaignId, ConversationId, Machine, Origin, StepId, TurnId, TurnInput, TurnState, shortened,
 };
@@ -36,23 +37,6 @@ struct CycleInUnit {
     unit: Unit,
     /// The cycle.
     held: HeldCycle,
-}
-
-/// The result of a cycle.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CycleCame {
-    /// The kind of its proposal, if there was one.
-    pub proposal: Option<String>,
-    /// The fingerprint of it.
-    pub fingerprint: Option<String>,
-    /// The outcome, in words for a person.
-    pub words: String,
-    /// The outcome in words for the model, if they are others.
-    pub told: Option<String>,
-    /// True if something came of it.
-    pub fruitful: bool,
-    /// True if no model answered; the words say why.
-    pub silent: bool,
 }
 
 impl Store {
@@ -224,8 +208,8 @@ impl Store {
         if state.campaign.status != CampaignStatus::Active || busy {
             return Ok(false);
         }
-        if state.campaign.cycles_left.is_some() {
-            // Its cycle was queued with the order, and has no turn any more.
+        if state.campaign.cycles_left.is_some() && state.campaign.waits_for.is_none() {
+            // Its cycle was queued with the order and was not set aside, and has no turn any more.
             unit.move_campaign(&state, CampaignInput::Pause, Some(CUT_OFF)).await?;
             unit.commit().await?;
             return Ok(false);
@@ -371,32 +355,27 @@ impl CycleEnding {
         presence: Presence,
         now: DateTime<Utc>,
     ) -> Self {
-        let CycleCame { proposal, fingerprint, words, told, fruitful, silent } = came;
-        let for_model = told.as_ref().unwrap_or(&words);
         let mut campaign = state.campaign.clone();
-        campaign.cycles += 1;
-        campaign.idle_cycles = if fruitful { 0 } else { campaign.idle_cycles + 1 };
         (campaign.bad_answers, campaign.judged_step) = (0, judged.or(campaign.judged_step));
-        campaign.no_answer = silent.then(|| shortened(&words, MOST_FAULT).into_owned());
-        // The next cycle is told why this one brought nothing; what was told stays if nothing was
-        // proposed.
-        campaign.fault = match &proposal {
-            None => campaign.fault,
-            Some(kind) if fruitful || kind == ProposalKind::NoOp.as_str() => None,
-            Some(_) => Some(shortened(for_model, MOST_FAULT).to_string()),
-        };
-        let at = state.sha256();
-        campaign.carried.retain(|past| past.state == at);
-        if let Some(proposal) = fingerprint {
-            campaign.carried.push(Carried { state: at, proposal, came: for_model.clone() });
-            let over = campaign.carried.len().saturating_sub(MOST_CARRIED);
-            campaign.carried.drain(..over);
+        campaign.no_answer = came.silent.then(|| shortened(&came.words, MOST_FAULT).into_owned());
+        if !came.aside {
+            campaign.cycles += 1;
+            campaign.idle_cycles = if came.fruitful { 0 } else { campaign.idle_cycles + 1 };
+            // The next cycle is told why this one brought nothing; what was told stays if nothing
+            // was proposed.
+            campaign.fault = match &came.proposal {
+                None => campaign.fault,
+                Some(kind) if came.fruitful || kind == ProposalKind::NoOp.as_str() => None,
+                Some(_) => Some(shortened(came.told.as_ref().unwrap_or(&came.words), MOST_FAULT).to_string()),
+            };
+            remember(&mut campaign, state.sha256(), &came);
         }
+        let CycleCame { proposal, words, aside, .. } = came;
         let after = CampaignState { campaign, ..state };
         let way = next(&after, now, presence);
         let mut campaign = Campaign { updated_at: now, ..after.campaign.clone() };
         let active = campaign.status == CampaignStatus::Active;
-        let pauses = active && way != NextCycle::Completed && campaign.cycles_left.is_some();
+        let pauses = active && !aside && way != NextCycle::Completed && campaign.cycles_left.is_some();
         let told = match &way {
             _ if pauses => "it was the one cycle that was asked for".to_owned(),
             _ if campaign.status != CampaignStatus::Active => format!("the campaign is {}", campaign.status),
@@ -409,6 +388,7 @@ impl CycleEnding {
             NextCycle::Waits(..) | NextCycle::Cycle | NextCycle::Completed => (None, None),
         };
         let said = format!("{words}; {told}.");
+        let said = if aside { said } else { format!("Cycle {}. {said}", campaign.cycles) };
         let fact = CycleEnded { turn, proposal, came: words, next: told, campaign: campaign.clone() }.into();
         Self { state: CampaignState { campaign, ..after }, fact, words: said, way, pauses }
     }
@@ -429,13 +409,18 @@ impl CycleEnding {
 
     /// The words with which its turn ends.
     pub(super) fn said(&self) -> String {
-        format!("Cycle {}. {}", self.state.campaign.cycles, self.words)
+        self.words.clone()
     }
 
     /// The step of this number that ends its turn with these words.
     pub(super) fn step(number: i32, words: &str) -> NewStep<'_> {
         NewStep { number, model: "level3", finish_reason: "cycle", content: words, last: true, ..NewStep::default() }
     }
+}
+
+/// Remembers the proposal of a cycle, if there was one, with the state that it was made against.
+pub(super) fn remember(campaign: &mut Campaign, at: String, came: &CycleCame) {
+    campaign.remember(at, came.judged.clone(), came.told.as_ref().unwrap_or(&came.words));
 }
 
 impl Unit {

@@ -8,11 +8,12 @@ use super::CampaignError;
 use super::applied::after;
 use super::loading::{CycleWithState, HeldCycle};
 use super::writing::{ArtifactNumber, NewArtifact};
-use crate::domain::campaign::judge::{bound, read_task, validate};
+use crate::domain::campaign::judge::{read_task, validate};
 use crate::domain::campaign::proposal::{
     AnalyzeLeads, ExecuteTool, GenerateMessage, PersistArtifact, ProposeTask, RequestUserInput,
 };
 use crate::domain::campaign::scoring::ConfigVersion;
+use crate::domain::campaign::shown::bound;
 use crate::domain::campaign::{
     ApprovalContext, ArtifactSource, ArtifactType, Asked, CampaignProposal, CampaignState, CampaignTask, CampaignTaskStatus,
     Lead, TaskMetadata,

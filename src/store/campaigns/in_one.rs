@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use sqlx::query_as;
 
 use super::applied::after;
-use super::cycle::{CycleCame, CycleEnding, INPUT};
+use super::came::CycleCame;
+use super::cycle::{CycleEnding, INPUT};
 use super::deeds::{Attribution, begun_task, is_plain, used_context};
 use super::loading::{CycleWithState, HeldCycle};
 use super::writing::{rows_of, settled};

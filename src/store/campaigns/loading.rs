@@ -311,6 +311,15 @@ pub struct LastCall {
     pub result: String,
 }
 
+impl LastCall {
+    /// The sentence of its outcome: of a refusal, which is JSON for the model that made the call,
+    /// its message. A person reads it, too.
+    pub fn sentence(&self) -> String {
+        let told = serde_json::from_str::<Value>(&self.result).ok();
+        told.and_then(|told| told["message"].as_str().map(str::to_owned)).unwrap_or_else(|| self.result.clone())
+    }
+}
+
 /// The answer of the statement that holds a cycle.
 type Held = (i64, i64, Option<i64>, i32, bool, i64, Option<i64>, Option<Json<Vec<LastCall>>>);
 

@@ -4,6 +4,7 @@
 mod applied;
 mod audited;
 mod broken;
+mod came;
 mod copying;
 mod cut;
 mod cycle;
@@ -17,6 +18,7 @@ mod orders;
 mod pages;
 mod presences;
 mod reading;
+mod refused;
 mod rows;
 mod writing;
 
@@ -24,7 +26,7 @@ use super::StoreError;
 use crate::domain::campaign::state::BrokenState;
 use crate::domain::{CampaignId, InvalidTransition};
 
-pub use cycle::CycleCame;
+pub use came::CycleCame;
 pub use deeds::{CampaignDeed, DoneOutside};
 pub use exporting::WholeCampaign;
 pub(super) use handed::HandedOn;

@@ -10,7 +10,7 @@ use super::writing::NewArtifact;
 use crate::domain::campaign::artifact::{check_content, check_key};
 use crate::domain::campaign::conditions::{number_tasks, waits_for_good};
 use crate::domain::campaign::judge::{check_description, is_met};
-use crate::domain::campaign::lead::{ImportedLead, read_csv};
+use crate::domain::campaign::lead::{ImportedLead, LeadImport, imports, read_csv};
 use crate::domain::campaign::scoring::ConfigVersion;
 use crate::domain::campaign::script::BoundArtifact;
 use crate::domain::campaign::{
@@ -412,26 +412,15 @@ impl Unit {
         rows: Vec<ImportedLead>,
     ) -> Result<(usize, usize), CampaignError> {
         let campaign = &state.campaign;
-        let known = self.all_leads(campaign.id).await?;
-        let mut by_url: std::collections::HashMap<_, _> =
-            known.into_iter().map(|lead| (lead.profile_url.clone(), lead)).collect();
-        let (mut kept, mut new, mut changed) = (Vec::new(), 0, 0);
-        let unknown = rows.iter().filter(|row| !by_url.contains_key(&row.profile_url)).count();
-        let mut numbers = self.numbers_of("leads", unknown).await?.into_iter();
-        for ImportedLead { full_name, profile_url, attributes } in rows {
-            let lead = match by_url.remove(&profile_url) {
-                Some(lead) => {
-                    // A column that the file does not have leaves what is there.
-                    let mut all = lead.attributes.clone();
-                    all.extend(attributes);
-                    if lead.full_name == full_name && lead.attributes == all {
-                        continue;
-                    }
-                    changed += 1;
-                    Lead { full_name, attributes: all, updated_at: self.now, ..lead }
-                }
+        let changes = imports(self.all_leads(campaign.id).await?, rows);
+        let new = changes.iter().filter(|change| change.lead.is_none()).count();
+        let changed = changes.len() - new;
+        let mut numbers = self.numbers_of("leads", new).await?.into_iter();
+        let mut kept = Vec::new();
+        for LeadImport { lead, row: ImportedLead { full_name, profile_url, attributes } } in changes {
+            let lead = match lead {
+                Some(lead) => Lead { full_name, attributes, updated_at: self.now, ..lead },
                 None => {
-                    new += 1;
                     let Some(id) = numbers.next().map(LeadId) else { continue };
                     let now = self.now;
                     let (weight_score, status, scored, sequence) = (0, LeadStatus::New, None, 0);

@@ -35,7 +35,7 @@ pub struct OperatorTask {
 }
 
 impl Store {
-    /// The newest tasks first, at most so many.
+    /// The newest tasks first, at most so many: the turns that somebody ordered.
     ///
     /// # Errors
     /// If the database does not answer.
@@ -47,7 +47,7 @@ impl Store {
                        ORDER BY message_id DESC LIMIT 1) AS answer,
                       (SELECT note FROM steps s WHERE s.turn_id = t.turn_id AND s.note IS NOT NULL LIMIT 1) AS note,
                       (SELECT approval_id FROM approvals a WHERE a.turn_id = t.turn_id AND a.state = 'pending' LIMIT 1) AS approval
-               FROM turns t WHERE conversation_id = $1 ORDER BY turn_id DESC LIMIT $2"#,
+               FROM turns t WHERE conversation_id = $1 AND origin = 'message' ORDER BY turn_id DESC LIMIT $2"#,
             conversation.0,
             limit
         );

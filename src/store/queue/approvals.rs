@@ -5,12 +5,14 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::{query, query_scalar};
 
+use crate::domain::campaign::CAMPAIGN_PROFILE;
 use crate::domain::{
     ApprovalAction, ApprovalId, ApprovalInput, ApprovalState, Channel, ConversationId, Decision, Machine, Shown, ToolCallId,
     TurnId, TurnInput, TurnState, UserId, asks,
 };
 use crate::facts::{ApprovalDecided, ApprovalRequested, TurnResumed};
 use crate::failpoint::{self, Point};
+use crate::governor::refusal_by;
 use crate::store::lease::LockedTurn;
 use crate::store::{Accepted, Lease, NewMessage, Store, StoreError, Theirs, Unit, value, word};
 use crate::wire::api::Approval;
@@ -86,6 +88,9 @@ struct LockedApproval {
     call: ToolCallId,
     approval: ApprovalId,
     state: ApprovalState,
+    /// True if a decision that is no yes ends its call at once: it is a campaign's, which the
+    /// transaction holds.
+    ends_call: bool,
 }
 
 /// A row of `approvals`, as the macros read it.
@@ -297,6 +302,10 @@ impl Store {
         .await?;
         let (conversation, waits) = (ConversationId(turn.conversation_id), word::<TurnState>(&turn.state)?);
         let turn_id = TurnId(turn.turn_id);
+        let ends_call = turn.profile == CAMPAIGN_PROFILE;
+        if ends_call {
+            unit.hold_campaign_in(conversation).await?;
+        }
         if let Some(message) = decided.message {
             unit.hold_conversation(conversation).await?;
             if let Some(known) = unit.accepted_before(conversation, message.client_id).await? {
@@ -313,23 +322,10 @@ impl Store {
         let decided = if late { Decided::by_nobody(ApprovalInput::Expire) } else { decided };
         let shown: Shown = value(asked.shown)?;
         let call = ToolCallId(asked.tool_call_id);
-        let asking = LockedApproval { conversation, turn: turn_id, call, approval: id, state };
+        let asking = LockedApproval { conversation, turn: turn_id, call, approval: id, state, ends_call };
         let actions = unit.end_approval(asking, &decided).await?;
         if decided.always && shown.can_always && decided.input == ApprovalInput::Approve {
-            // “Always” does not hold for an external tool whose definition changed after the
-            // question.
-            query!(
-                "INSERT INTO tool_rules (profile, tool, rule, updated_at)
-                 SELECT $1, $2, 'always', $3
-                 WHERE NOT EXISTS (SELECT FROM mcp_tools WHERE tool = $2 AND changed_at > $4)
-                 ON CONFLICT (profile, tool) DO UPDATE SET rule = 'always', updated_at = $3",
-                turn.profile,
-                shown.tool,
-                now,
-                asked.created_at
-            )
-            .execute(&mut *unit.tx)
-            .await?;
+            unit.always_allow(&turn.profile, &shown.tool, asked.created_at).await?;
         }
         for action in actions {
             match action {
@@ -370,9 +366,27 @@ impl Store {
 }
 
 impl Unit {
+    /// Allows a tool from now on, by a yes to a question of this time. It does not hold for an
+    /// external tool whose definition changed after the question.
+    async fn always_allow(&mut self, profile: &str, tool: &str, asked_at: DateTime<Utc>) -> Result<(), StoreError> {
+        query!(
+            "INSERT INTO tool_rules (profile, tool, rule, updated_at)
+                 SELECT $1, $2, 'always', $3
+                 WHERE NOT EXISTS (SELECT FROM mcp_tools WHERE tool = $2 AND changed_at > $4)
+                 ON CONFLICT (profile, tool) DO UPDATE SET rule = 'always', updated_at = $3",
+            profile,
+            tool,
+            self.now,
+            asked_at
+        )
+        .execute(&mut *self.tx)
+        .await?;
+        Ok(())
+    }
+
     /// Ends an approval whose row the caller has locked, and carries out the transition's actions.
     async fn end_approval(&mut self, asking: LockedApproval, decided: &Decided<'_>) -> Result<Vec<ApprovalAction>, StoreError> {
-        let LockedApproval { conversation, turn, call, approval, state: from } = asking;
+        let LockedApproval { conversation, turn, call, approval, state: from, ends_call } = asking;
         let (state, actions) = from.next(decided.input)?;
         let reason = decided.reason.map(|reason| self.clean(reason).into_owned());
         let client_id = decided.word().and_then(|word| word.client_id);
@@ -392,8 +406,12 @@ impl Unit {
         .await?;
         let client_id = client_id.map(str::to_owned);
         let channel = decided.channel;
+        let refusal = refusal_by(state, reason.as_deref()).filter(|_| ends_call);
         let event = ApprovalDecided { turn, call, approval, state, channel, reason, client_id };
         self.append(conversation, event.into()).await?;
+        if let Some(why) = refusal {
+            self.end_refused_call(conversation, turn, call, approval, why).await?;
+        }
         Ok(actions)
     }
 
@@ -406,8 +424,8 @@ impl Unit {
         );
         for row in waiting.fetch_all(&mut *self.tx).await? {
             let (call, approval) = (ToolCallId(row.tool_call_id), ApprovalId(row.approval_id));
-            let asking = LockedApproval { conversation, turn, call, approval, state: word(&row.state)? };
             // The turn goes elsewhere by this same transition, so nothing else goes with it.
+            let asking = LockedApproval { conversation, turn, call, approval, state: word(&row.state)?, ends_call: false };
             self.end_approval(asking, &Decided::by_nobody(ApprovalInput::Void)).await?;
         }
         Ok(())

@@ -2,13 +2,14 @@
 //! time.
 
 use chrono::{DateTime, Utc};
-use sqlx::{query, query_scalar};
+use sqlx::{query, query_as};
 
 use super::turns::TurnEnd;
-use crate::domain::{ConversationId, Machine, Origin, ToolCallId, TurnState};
+use crate::domain::operator::{OrderSource, Subject};
+use crate::domain::{ConversationId, Machine, Origin, ToolCallId, TurnId, TurnState};
 use crate::facts::CapabilityChanged;
 use crate::store::lease::LockedTurn;
-use crate::store::{NewStep, Store, StoreError};
+use crate::store::{NewStep, OperatorWords, Store, StoreError, Unit};
 
 /// A call in whose middle the process ended.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -25,19 +26,22 @@ pub struct Crash {
 
 impl Store {
     /// Counts a crash. After `limit` of them without a successful call of this capability between,
-    /// the live version is disabled and the conversation of the call told, in the same transaction.
-    /// True if that happened now. The same crash counts once.
+    /// by whichever tool, the live version is disabled and the conversation of the call told, in
+    /// the same transaction. So is the phone that ordered it. True if that happened now. The same
+    /// crash counts once.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn record_crash(&self, crash: &Crash, limit: u32, now: DateTime<Utc>) -> Result<bool, StoreError> {
         let Crash { call, fence, name, version } = crash;
         let mut unit = self.begin(now).await?;
-        let conversation = query_scalar::<_, i64>(
-            "SELECT t.conversation_id FROM tool_calls c JOIN turns t USING (turn_id) WHERE c.tool_call_id = $1",
+        let of_call = query_as::<_, (i64, i64, Option<String>)>(
+            "SELECT t.conversation_id, t.turn_id, t.client_id FROM tool_calls c JOIN turns t USING (turn_id)
+             WHERE c.tool_call_id = $1",
         );
+        let of_call = of_call.bind(call.0).fetch_optional(&mut *unit.tx).await?;
         // A call that is not there any more counts for nothing, and nobody is left to be told.
-        let Some(conversation) = conversation.bind(call.0).fetch_optional(&mut *unit.tx).await? else { return Ok(false) };
+        let Some((conversation, ordered, client_id)) = of_call else { return Ok(false) };
         let conversation = ConversationId(conversation);
         // First the conversation, then the capability: every transaction that locks both does so.
         unit.hold_conversation(conversation).await?;
@@ -60,7 +64,10 @@ impl Store {
                AND (SELECT count(*) FROM capability_crashes c
                     WHERE c.name = $1 AND c.version = $2
                       AND c.created_at > coalesce(
-                          (SELECT max(ended_at) FROM tool_calls t WHERE t.name = $1 AND t.state = 'done'), '-infinity')) >= $4",
+                          greatest((SELECT max(ended_at) FROM tool_calls t WHERE t.name = $1 AND t.state = 'done'),
+                                   (SELECT max(created_at) FROM events e
+                                    WHERE e.kind = 'tool_call_ended' AND e.payload #>> '{outcome,ok}' = 'true'
+                                      AND e.payload #>> '{outcome,account,capability}' = $1)), '-infinity')) >= $4",
             name,
             version,
             now,
@@ -73,27 +80,33 @@ impl Store {
         if disabled {
             let disabled = CapabilityChanged { name: name.clone(), version: *version, enabled: false };
             unit.append(conversation, disabled.into()).await?;
-            // The controller's own words, as a turn that no runner has to take up. A person reads
-            // both.
-            let turn = unit.queue_turn(conversation, Origin::Command, None, &format!("`{name}` is disabled")).await?;
             let content = format!(
                 "The server ended {limit} times in a row in the middle of a call of `{name}`, so version {version} of this \
-                 capability is disabled. If something else ended the server, such as a power cut, enable it again. Otherwise \
-                 have it written anew: a new version begins at zero."
+                 capability is disabled. Enable it again in the page's place Capabilities, or with level3 capability enable {name}, \
+                 if something else ended the server, such as a power cut, or to have it written anew: a new version begins at zero."
             );
-            let step = NewStep {
-                number: 1,
-                model: "level3",
-                finish_reason: "quarantine",
-                content: &content,
-                last: true,
-                ..NewStep::default()
-            };
-            unit.insert_step(conversation, turn, &step, None).await?;
-            let held = LockedTurn { conversation, turn, state: TurnState::FIRST };
-            unit.end_turn(held, TurnEnd::Announced).await?;
+            let turn = unit.announce(conversation, &format!("`{name}` is disabled"), &content).await?;
+            if let Some(OrderSource { channel, address, .. }) = client_id.as_deref().and_then(OrderSource::of) {
+                let (key, about) = (Subject::Notice.key(turn.0), Some(TurnId(ordered)));
+                let (channel, address) = (channel.as_str(), address.as_str());
+                let words = OperatorWords { conversation, channel, address, key: &key, text: &content, turn: about, media: None };
+                unit.put_out_for_operator(words).await?;
+            }
         }
         unit.commit().await?;
         Ok(disabled)
+    }
+}
+
+impl Unit {
+    /// Says something in the controller's own words, as a turn that no runner has to take up: a
+    /// person reads its `title` and its `content`.
+    async fn announce(&mut self, conversation: ConversationId, title: &str, content: &str) -> Result<TurnId, StoreError> {
+        let turn = self.queue_turn(conversation, Origin::Command, None, title).await?;
+        let step = NewStep { number: 1, model: "level3", finish_reason: "quarantine", content, last: true, ..NewStep::default() };
+        self.insert_step(conversation, turn, &step, None).await?;
+        let held = LockedTurn { conversation, turn, state: TurnState::FIRST };
+        self.end_turn(held, TurnEnd::Announced).await?;
+        Ok(turn)
     }
 }

@@ -1,6 +1,7 @@
-//! Calls without an outcome, ended as their turn ends.
+//! Calls without an outcome: ended as their turn ends, and those that began before the process
+//! ended and cannot go on.
 
-use sqlx::{query, query_as, query_scalar};
+use sqlx::{PgExecutor, query, query_as, query_scalar};
 
 use crate::domain::{
     ApprovalId, ApprovalInput, ApprovalState, CallAccount, CallAction, CallInput, CallState, ConversationId, Machine,
@@ -8,7 +9,7 @@ use crate::domain::{
 };
 use crate::facts::ToolCallEnded;
 use crate::store::unit::kept_of;
-use crate::store::{StoreError, Unit};
+use crate::store::{InterruptedCall, Lease, Store, StoreError, Unit};
 
 /// A call without an outcome that was begun, and so was allowed.
 struct BegunCall {
@@ -52,13 +53,10 @@ impl Unit {
         open.sort_by_key(|row| row.tool_call_id);
         let mut any_begun = false;
         for (place, row) in open.into_iter().enumerate() {
+            let mut uncertain = false;
             for action in &actions {
                 match action {
-                    CallAction::LoseOperations => {
-                        query!("SELECT settle_operations($1, $2, $3, $4)", conversation.0, turn.0, row.tool_call_id, self.now)
-                            .fetch_one(&mut *self.tx)
-                            .await?;
-                    }
+                    CallAction::LoseOperations => uncertain = self.lose_operations(conversation, turn, row.tool_call_id).await?,
                 }
             }
             let begun = self.begun_call(conversation, row.tool_call_id, &row.name, row.begun).await?;
@@ -68,22 +66,7 @@ impl Unit {
                 None if begun.is_some() => CUT.to_owned(),
                 None => NOT_RUN.to_owned(),
             };
-            query!(
-                "INSERT INTO messages (conversation_id, turn_id, role, content, tool_call_id, created_at)
-                 VALUES ($1, $2, 'tool', $3, $4, $5)",
-                conversation.0,
-                turn.0,
-                told.as_str(),
-                row.tool_call_id,
-                self.now
-            )
-            .execute(&mut *self.tx)
-            .await?;
-            let unknown = query_scalar!(
-                r#"SELECT EXISTS (SELECT FROM operations WHERE tool_call_id = $1 AND state = 'unknown') AS "unknown!""#,
-                row.tool_call_id
-            );
-            let uncertain = unknown.fetch_one(&mut *self.tx).await?;
+            self.tell_of_call(conversation, turn, row.tool_call_id, &told).await?;
             if let Some(begun) = &begun {
                 let came = if uncertain { OperationState::Unknown.as_str() } else { cut.as_str() };
                 self.audit_cut(turn, begun, came).await?;
@@ -102,6 +85,46 @@ impl Unit {
         if any_begun {
             self.record_lost_deeds(conversation, turn).await?;
         }
+        Ok(())
+    }
+
+    /// Each operation of a call that has no end is lost. True if nobody knows of one whether it
+    /// happened.
+    pub(in crate::store) async fn lose_operations(
+        &mut self,
+        conversation: ConversationId,
+        turn: TurnId,
+        call: i64,
+    ) -> Result<bool, StoreError> {
+        query!("SELECT settle_operations($1, $2, $3, $4)", conversation.0, turn.0, call, self.now)
+            .fetch_one(&mut *self.tx)
+            .await?;
+        let unknown = query_scalar!(
+            r#"SELECT EXISTS (SELECT FROM operations WHERE tool_call_id = $1 AND state = 'unknown') AS "unknown!""#,
+            call
+        );
+        Ok(unknown.fetch_one(&mut *self.tx).await?)
+    }
+
+    /// Stores the outcome of a call as its message.
+    pub(in crate::store) async fn tell_of_call(
+        &mut self,
+        conversation: ConversationId,
+        turn: TurnId,
+        call: i64,
+        told: &str,
+    ) -> Result<(), StoreError> {
+        query!(
+            "INSERT INTO messages (conversation_id, turn_id, role, content, tool_call_id, created_at)
+                 VALUES ($1, $2, 'tool', $3, $4, $5)",
+            conversation.0,
+            turn.0,
+            told,
+            call,
+            self.now
+        )
+        .execute(&mut *self.tx)
+        .await?;
         Ok(())
     }
 
@@ -151,21 +174,64 @@ impl Unit {
     }
 
     /// The outcome of a call that was cut, as its operations have it.
-    async fn ledger_in_words(&mut self, call: i64) -> Result<String, StoreError> {
-        const OPERATIONS: &str = "SELECT ordinal, kind, state FROM operations WHERE tool_call_id = $1 ORDER BY ordinal";
-        let operations: Vec<(i32, String, String)> = query_as(OPERATIONS).bind(call).fetch_all(&mut *self.tx).await?;
-        let named = |wanted: &str| {
-            let those = operations.iter().filter(|(_, _, state)| state == wanted);
-            those.map(|(ordinal, kind, _)| format!("operation {ordinal} ({kind})")).collect::<Vec<_>>().join(", ")
-        };
-        let (done, unknown) = (named(OperationState::Done.as_str()), named(OperationState::Unknown.as_str()));
-        let mut told = match done.as_str() {
-            "" => "In this database nothing of it has happened.".to_owned(),
-            done => format!("Done before that, and not taken back: {done}. Nothing else of it has happened in this database."),
-        };
-        if !unknown.is_empty() {
-            told += &format!(" Nobody knows whether this happened: {unknown}.");
-        }
-        Ok(told + " What it sent elsewhere may have arrived: look before it is done again.")
+    pub(in crate::store) async fn ledger_in_words(&mut self, call: i64) -> Result<String, StoreError> {
+        ledger_in_words(&mut *self.tx, call).await
     }
+}
+
+impl Store {
+    /// A call without an outcome that began before the process ended, with the fingerprint of the
+    /// call as it is now; `None` if it never began.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn interrupted(
+        &self,
+        lease: &Lease,
+        call: ToolCallId,
+        now_sha256: [u8; 32],
+    ) -> Result<Option<InterruptedCall>, StoreError> {
+        // Each of these stands before anything of the call can have happened: the event of a call
+        // of the operator, the mark of a capability's call, which a crash turned into a row, and
+        // the ledger.
+        let begun = query_as::<_, (Option<String>, bool, Option<Vec<u8>>)>(
+            "SELECT (SELECT verdict FROM (
+                         SELECT payload ->> 'call' AS call, payload ->> 'verdict' AS verdict FROM events
+                         WHERE conversation_id = $1 AND kind = 'call_begun' ORDER BY sequence DESC LIMIT 1) newest
+                     WHERE call = ($2::bigint)::text),
+                    EXISTS (SELECT FROM operations WHERE tool_call_id = $2)
+                        OR EXISTS (SELECT FROM capability_crashes WHERE tool_call_id = $2),
+                    (SELECT proposal_sha256 FROM approvals WHERE tool_call_id = $2 AND state = ANY($3) AND used_at IS NULL
+                     ORDER BY approval_id DESC LIMIT 1)",
+        );
+        let begun = begun.bind(lease.conversation.0).bind(call.0).bind(ApprovalState::before(ApprovalInput::Use));
+        let (verdict, at_work, approved) = begun.fetch_one(&self.pool).await?;
+        if verdict.is_none() && !at_work {
+            return Ok(None);
+        }
+        let approved = approved.filter(|_| verdict.as_deref() != Some("allow"));
+        let approved = approved.and_then(|sha256| <[u8; 32]>::try_from(sha256).ok());
+        let ledger = ledger_in_words(&self.pool, call.0).await?;
+        let (proposal_sha256, asked, told) = (approved.unwrap_or(now_sha256), approved.is_some(), verdict.is_some());
+        Ok(Some(InterruptedCall { call, proposal_sha256, asked, told, ledger }))
+    }
+}
+
+/// The outcome of a call that was cut, as its operations have it.
+async fn ledger_in_words(database: impl PgExecutor<'_>, call: i64) -> Result<String, StoreError> {
+    const OPERATIONS: &str = "SELECT ordinal, kind, state FROM operations WHERE tool_call_id = $1 ORDER BY ordinal";
+    let operations: Vec<(i32, String, String)> = query_as(OPERATIONS).bind(call).fetch_all(database).await?;
+    let named = |wanted: &str| {
+        let those = operations.iter().filter(|(_, _, state)| state == wanted);
+        those.map(|(ordinal, kind, _)| format!("operation {ordinal} ({kind})")).collect::<Vec<_>>().join(", ")
+    };
+    let (done, unknown) = (named(OperationState::Done.as_str()), named(OperationState::Unknown.as_str()));
+    let mut told = match done.as_str() {
+        "" => "In this database nothing of it has happened.".to_owned(),
+        done => format!("Done before that, and not taken back: {done}. Nothing else of it has happened in this database."),
+    };
+    if !unknown.is_empty() {
+        told += &format!(" Nobody knows whether this happened: {unknown}.");
+    }
+    Ok(told + " What it sent elsewhere may have arrived: look before it is done again.")
 }

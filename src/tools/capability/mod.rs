@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::arguments;
 use super::kit::Kit;
 use super::tool::{Act, CallCard, Doing, Executed, FoundTool, Inside, Prepared, Preparing, Source, Tool, ToolError, at_once};
-use crate::domain::{CapabilityVersion, Effect, Outcome, SharedSpec, ToolSpec};
+use crate::domain::{CallAccount, CapabilityVersion, Effect, Outcome, SharedSpec, ToolSpec};
 use crate::store::{CapabilitySummary, Catalogue, Crash, StoreError};
 
 /// All live capabilities.
@@ -37,7 +37,9 @@ pub async fn call_capability(doing: Doing<'_>, live: &CapabilityVersion, argumen
     let _mark = kit.hands.marks.set(&under_way);
     let outcome = reach::call(doing, live, arguments).await?;
     kit.metrics.capability_call(outcome.ok);
-    Ok(outcome)
+    // By this a crash finds the calls that went well, whatever the tool is called.
+    let capability = (doing.proposal.tool != live.name).then(|| live.name.clone());
+    Ok(Outcome { account: CallAccount { capability, ..outcome.account }, ..outcome })
 }
 
 /// A capability as a model is offered it.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::tool::Tool;
 
-pub(super) use write_capability::WriteCapability;
+pub(super) use write_capability::{WriteCapability, WritingManner};
 
 /// All of them, in the order of the offer.
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {

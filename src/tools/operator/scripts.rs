@@ -15,7 +15,7 @@ use crate::domain::{
 };
 use crate::store::{Catalogue, StoreError};
 use crate::tools::capability;
-use crate::tools::kernel::WriteCapability;
+use crate::tools::kernel::{WriteCapability, WritingManner};
 use crate::tools::kit::Kit;
 use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Tool, ToolError, at_once, read, spec};
 
@@ -51,11 +51,18 @@ impl Tool for ListScripts {
     }
 
     fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
-        let scripts = asked.catalogue.capabilities().filter(|_| !asked.kit().safe_mode).map(|listed| {
+        let catalogue = asked.catalogue;
+        let scripts = catalogue.capabilities().filter(|_| !asked.kit().safe_mode).map(|listed| {
             let about = &listed.summary;
             json!({ "name": about.name, "description": about.description, "version": about.version, "parameters": about.parameters })
         });
-        at_once(Ok(Prepared::new(ScriptList(json!({ "scripts": scripts.collect::<Vec<_>>() })), Effect::Read)))
+        let mut list = json!({ "scripts": scripts.collect::<Vec<_>>() });
+        let disabled = catalogue.capability_names().filter(|name| is_disabled(name, catalogue));
+        let disabled: Vec<_> = disabled.map(|name| json!({ "name": name, "comes_back": comes_back(name) })).collect();
+        if !disabled.is_empty() {
+            list["disabled"] = Value::Array(disabled);
+        }
+        at_once(Ok(Prepared::new(ScriptList(list), Effect::Read)))
     }
 
     fn changes(&self, _: &Value) -> bool {
@@ -151,16 +158,17 @@ impl Tool for CreateScript {
             if asked.catalogue.capability(&name).is_some() {
                 let near = nearest(&name, asked.catalogue, |other| other != name);
                 let near = near.map_or_else(String::new, |near| format!(" The nearest other one is `{near}`."));
-                let told = format!(
-                    "there is a script `{name}` already: run it with {EXECUTE_SCRIPT}, replace it with {UPDATE_SCRIPT}, or choose \
-                     another name.{near}"
-                );
+                let or = match is_disabled(&name, asked.catalogue) {
+                    true => format!("already, which is disabled. To have it back, {}", comes_back(&name)),
+                    false => format!("already: run it with {EXECUTE_SCRIPT}, replace it with {UPDATE_SCRIPT}"),
+                };
+                let told = format!("there is a script `{name}` {or}, or choose another name.{near}");
                 return Err(Refusal::new(RefusalCode::Taken, told).into());
             }
             if asked.arguments["tests"].as_array().is_none_or(Vec::is_empty) {
                 return Err(Refusal::arguments("`tests` holds no test: give at least one, with a result you are sure of").into());
             }
-            WriteCapability.prepare(asked).await
+            WriteCapability::prepare_in(asked, WritingManner { what_now: run_by_name, revives: false }).await
         }
         .boxed()
     }
@@ -181,7 +189,8 @@ impl Tool for UpdateScript {
             if asked.catalogue.capability(&name).is_none() {
                 return Err(unknown(&name, asked.catalogue).into());
             }
-            let mut prepared = WriteCapability.prepare(asked).await?;
+            let manner = WritingManner { what_now: run_by_name, revives: true };
+            let mut prepared = WriteCapability::prepare_in(asked, manner).await?;
             // Later tasks behave otherwise: a person confirms that each time.
             prepared.effects.insert(Effect::Confirm);
             Ok(prepared)
@@ -205,8 +214,30 @@ fn named(arguments: &Value) -> String {
     arguments["name"].as_str().unwrap_or_default().to_owned()
 }
 
-/// The refusal of a name that no script has. No other script is taken for it.
+/// The words on a script that was just written.
+fn run_by_name(name: &str) -> String {
+    format!("`{name}` is there: run it with {EXECUTE_SCRIPT}, by this name and with the arguments that were asked for.")
+}
+
+/// True if there is a script of this name, and it is disabled.
+fn is_disabled(name: &str, catalogue: &Catalogue) -> bool {
+    catalogue.capability(name).is_some_and(|listed| !listed.enabled)
+}
+
+/// The ways in which a disabled script comes back.
+fn comes_back(name: &str) -> String {
+    format!(
+        "replace it with {UPDATE_SCRIPT}, or ask the person to enable it: in the page's place Capabilities, or with level3 capability \
+         enable {name}"
+    )
+}
+
+/// The refusal of a name that no live script has. No other script is taken for it.
 fn unknown(name: &str, catalogue: &Catalogue) -> Refusal {
+    if is_disabled(name, catalogue) {
+        let told = format!("the script `{name}` is disabled, so it is not run. To have it back, {}", comes_back(name));
+        return Refusal::new(RefusalCode::Disabled, told);
+    }
     let near = match nearest(name, catalogue, |_| true) {
         Some(near) => format!("the nearest name is `{near}`; if that is the one, use exactly this name"),
         None => format!("there is no script yet; {CREATE_SCRIPT} makes one"),

@@ -183,7 +183,9 @@ async fn campaign_leads_artifacts_contexts_logs_and_exports_of_the_command_line(
     let versions = printed(app, &["artifact", "1", "context", "campaign_context"]).await;
     assert_eq!(versions["versions"][1]["content"], "Sell the flat \u{200c}\u{202e}", "{versions}");
     refused(app, &["artifact", "1", "context", "other"], 1, "campaign 1 has no context other").await;
-    refused(app, &["artifact", "1", "context", "A B", &about], 1, "key: `A B` is no key").await;
+    for key in ["A B", ".", ".."] {
+        refused(app, &["artifact", "1", "context", key, &about], 1, &format!("key: `{key}` is no key")).await;
+    }
     refused(app, &["artifact", "1", "poem", "ode", &about], 1, "unknown variant `poem`").await;
 
     let until = (app.now() + TimeDelta::hours(1)).to_rfc3339();

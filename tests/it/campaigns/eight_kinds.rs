@@ -133,7 +133,7 @@ async fn campaign_proposals_of_all_eight_kinds_are_carried_out_and_do_what_they_
     there["tasks"][3] = json!("in_progress");
     there["artifacts"] =
         json!([["lead_scoring_config", "scores", 1, "agent"], ["analysis", "fit", 1, "agent"], ["file", "people", 1, "agent"]]);
-    let second = approved(&desk, "Sets these leads to qualified: [1]", &there).await;
+    let second = approved(&desk, "1, Ada, new → qualified", &there).await;
     there["tasks"][3] = json!("done");
     there["leads"][0] = json!(["Ada", "qualified", 7]);
     there["artifacts"][1] = json!(["analysis", "fit", 2, "agent"]);
@@ -264,6 +264,7 @@ async fn campaign_proposals_that_a_person_is_asked_about_do_nothing_if_they_say_
             (&json!("deny"), &json!("failed"), &json!("denied")),
             "{kind}: {line}"
         );
+        assert_eq!(line["approval"], approval["id"], "{kind}: {line}");
     }
     desk.check().await;
 }

@@ -30,6 +30,7 @@ mod python_install;
 mod python_reach;
 mod ranking;
 mod reasons;
+mod refused;
 mod script_bounds;
 mod script_reach;
 mod scripts;

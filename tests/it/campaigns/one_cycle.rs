@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Desk, note, two_tasks};
 use crate::support::api::level3;
-use crate::support::{Reply, call};
+use crate::support::{Reply, call, text};
 
 impl Desk {
     /// A campaign that a person has paused.
@@ -22,6 +22,11 @@ impl Desk {
 
     /// It is paused, with these words, after so many cycles.
     async fn rests(&self, why: &str, cycles: i64) {
+        self.rests_after_turns(why, cycles, cycles).await;
+    }
+
+    /// The same, after so many turns: one whose cycle is set aside is a turn and no cycle.
+    async fn rests_after_turns(&self, why: &str, cycles: i64, turns: i64) {
         self.app.run_until_idle().await;
         let shown = self.get("/1").await;
         let campaign = &shown["campaign"];
@@ -29,7 +34,7 @@ impl Desk {
         assert!(campaign["reason"].as_str().unwrap().contains(why), "{campaign}");
         assert_eq!(
             (&campaign["cycles"], self.app.count("SELECT count(*) FROM turns").await),
-            (&json!(cycles), cycles),
+            (&json!(cycles), turns),
             "{campaign}"
         );
     }
@@ -88,16 +93,77 @@ async fn campaign_whose_one_cycle_meets_a_crash_does_neither_two_nor_none() {
     desk.decide(&approval, "approve").await;
     desk.rests("did the one cycle", 1).await;
     assert_eq!(desk.app.count("SELECT count(*) FROM artifacts").await, 1);
-    // Another crash, while the model thinks: the process after it finds nobody there, and says so.
+    // Another crash, while the model thinks: the process after it finds nobody there, and waits
+    // with the order.
     desk.app.script([Reply::Hang(String::new())]);
     assert_eq!(desk.cycle().await.0, 200);
     desk.app.script.asked(3).await;
     desk.app.crash().await;
     desk.app.start_again().await;
-    desk.rests("did the one cycle", 2).await;
-    let ended = desk.get("/1/log?log=events&kind=cycle_ended").await;
-    let last = ended.as_array().unwrap().last().unwrap();
-    assert_eq!(last["payload"]["came"], "No model was asked: nobody is there", "{ended}");
+    desk.app.run_until_idle().await;
+    let waits = desk.get("/1").await["campaign"].clone();
+    assert_eq!((&waits["status"], &waits["cycles"], &waits["cycles_left"]), (&json!("active"), &json!(1), &json!(1)), "{waits}");
+    assert!(waits["waits_for"].as_str().unwrap().starts_with("nobody is there"), "{waits}");
+    assert_eq!(desk.came().await, "Set aside without a proposal: nobody is there");
+    // The next sign lets it go on, and it is one cycle still.
+    desk.app.script([call("no_op", json!({"task": 2, "why": "enough"}))]);
+    desk.present().await;
+    desk.rests_after_turns("did the one cycle", 2, 3).await;
+    assert!(desk.came().await.starts_with("no_op was done"), "{}", desk.came().await);
+    desk.present().await;
+    desk.rests_after_turns("did the one cycle", 2, 3).await;
+    desk.check().await;
+}
+
+#[tokio::test]
+async fn campaign_cycle_that_a_crash_left_to_nobody_counts_as_none_and_the_next_sign_begins_it_anew() {
+    let mut desk = Desk::start(two_tasks()).await;
+    desk.present().await;
+    desk.app.script([text("junk"), Reply::Hang(String::new())]);
+    desk.app.script.asked(3).await;
+    desk.app.crash().await;
+    desk.app.start_again().await;
+    desk.app.run_until_idle().await;
+    let waits = desk.get("/1").await["campaign"].clone();
+    assert_eq!((&waits["cycles"], &waits["idle_cycles"], &waits["bad_answers"]), (&json!(0), &json!(0), &json!(0)), "{waits}");
+    assert!(waits["waits_for"].as_str().unwrap().starts_with("nobody is there"), "{waits}");
+    assert_eq!(desk.came().await, "Set aside without a proposal: nobody is there", "a model was asked");
+    desk.app.script([call("no_op", json!({"task": 1, "why": "enough"}))]);
+    desk.present().await;
+    desk.app.run_until_idle().await;
+    assert!(desk.came().await.starts_with("no_op was done"), "{}", desk.came().await);
+    assert_eq!(desk.get("/1").await["campaign"]["cycles"], 1);
+    desk.check().await;
+}
+
+#[tokio::test]
+async fn campaign_one_cycle_that_was_set_aside_is_cut_off_by_a_stop_and_by_a_pause() {
+    let mut desk = Desk::paused().await;
+    desk.present().await;
+    for paused in [false, true] {
+        desk.app.script([Reply::Hang(String::new())]);
+        let asked = desk.app.script.requests().len();
+        assert_eq!(desk.cycle().await.0, 200);
+        desk.app.script.asked(asked + 1).await;
+        desk.app.crash().await;
+        desk.app.start_again().await;
+        desk.app.run_until_idle().await;
+        assert_eq!(desk.get("/1").await["campaign"]["cycles_left"], 1, "it waits for a sign");
+        if paused {
+            assert_eq!(desk.ask(Method::POST, "/1/pause", None).await.0, 200);
+        } else {
+            desk.app.script([Reply::Hang(String::new())]);
+            desk.present().await;
+            desk.app.script.asked(asked + 2).await;
+            desk.stop().await;
+        }
+        // No sign begins it once more.
+        desk.present().await;
+        desk.app.run_until_idle().await;
+        let campaign = desk.get("/1").await["campaign"].clone();
+        let (status, left) = (&campaign["status"], &campaign["cycles_left"]);
+        assert_eq!((status, left, &campaign["cycles"]), (&json!("paused"), &Value::Null, &json!(0)), "{campaign}");
+    }
     desk.check().await;
 }
 

@@ -166,7 +166,7 @@ fn by_address(export: &Value) -> BTreeMap<String, Value> {
 }
 
 #[tokio::test]
-async fn campaign_10_000_leads_get_the_same_scores_in_each_order_and_one_more_is_refused() {
+async fn campaign_10_000_leads_get_the_same_scores_in_each_order_and_a_file_of_one_more_is_refused() {
     let desk = Desk::start(wants(1)).await;
     let too_many = json!({"csv": many(0..=MOST_ROWS)});
     let (status, refused) = desk.ask(Method::POST, "/1/leads", Some(too_many)).await;

@@ -81,3 +81,21 @@ async fn a_second_conversation_with_the_operator_is_refused() {
     let (status, told) = ask(json!({"profile": "operator"})).await;
     assert_eq!((status, told["error"].as_str().unwrap().contains("one conversation")), (409, true), "{told}");
 }
+
+#[tokio::test]
+async fn an_order_that_is_too_long_is_refused_and_none_is_cut() {
+    let desk = Desk::start().await;
+    // The end that would be lost is the part that forbids something.
+    let order = |bytes: usize| {
+        let end = " but delete nothing of B";
+        "a".repeat(bytes - end.len()) + end
+    };
+    desk.order(&order((16 << 10) + 1)).await;
+    let told = desk.heard(1).await;
+    assert!(told.contains("too long") && told.contains("16385 bytes, and 16384 are the most"), "{told}");
+    assert_eq!((desk.tasks().await.len(), desk.app.script.requests().len()), (0, 0));
+    desk.app.script([text("Nothing of B.")]);
+    desk.order(&order(16 << 10)).await;
+    assert!(desk.heard(2).await.starts_with("Nothing of B."));
+    assert_eq!(desk.tasks().await[0]["goal"], order(16 << 10));
+}

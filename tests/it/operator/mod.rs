@@ -6,6 +6,7 @@ mod begun;
 mod checklist;
 mod confirming;
 mod context;
+mod cut_off;
 mod hostile;
 mod judged;
 mod limits;

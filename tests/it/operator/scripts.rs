@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::checklist::with_script;
-use super::{Desk, OWNER, body, doubling, harmless};
+use super::{Desk, OWNER, body, doubling, harmless, judged, lists};
 use crate::support::{call, text};
 
 /// The refusals in a log, in the words for the model.
@@ -91,6 +91,43 @@ async fn editing_the_copy_of_a_script_changes_nothing() {
         let lines = desk.log(task.into(), "task_completed").await;
         assert_eq!(body(&lines, "execution_result")["result"], "42", "after a new start: {restarts}");
     }
+}
+
+#[tokio::test]
+async fn a_script_that_is_written_is_said_to_be_run_by_the_tool_for_it() {
+    let desk = with_script().await;
+    let lines = desk.log(1, "task_completed").await;
+    let told: Value = serde_json::from_str(body(&lines, "execution_result")["result"].as_str().unwrap()).unwrap();
+    assert!(told["what_now"].as_str().unwrap().contains("run it with execute_script"), "{told}");
+}
+
+#[tokio::test]
+async fn the_planner_is_told_that_a_script_is_disabled_and_a_new_version_brings_it_back() {
+    let desk = with_script().await;
+    desk.done(Method::POST, "/api/capabilities/double/disable", None).await;
+    let run = || call("execute_script", json!({"name": "double", "arguments": {"n": 21}}));
+    desk.app.script([run(), call("create_script", doubling(3))].into_iter().chain(lists()).chain([text("It is disabled.")]));
+    desk.order("double 21").await;
+    desk.heard(2).await;
+    let lines = desk.log(2, "task_completed").await;
+    let told = refused(&lines);
+    assert_eq!(told.len(), 2, "{told:?}");
+    for told in &told {
+        assert!(told.contains("disabled") && !told.contains("there is no script"), "{told}");
+        assert!(told.contains("update_script") && told.contains("capability enable double"), "{told}");
+    }
+    let listed: Value = serde_json::from_str(body(&lines, "execution_result")["result"].as_str().unwrap()).unwrap();
+    assert_eq!((&listed["scripts"], &listed["disabled"][0]["name"]), (&json!([]), &json!("double")), "{listed}");
+
+    desk.app.script([call("update_script", doubling(3)), judged("low", "low", "local", false)]);
+    desk.order("write it anew").await;
+    let asked = desk.heard(3).await;
+    assert!(asked.contains("`double`, which is disabled, and makes it live again"), "{asked}");
+    desk.app.script([run(), harmless(), text("63.")]);
+    desk.order("CONFIRMAR").await;
+    desk.heard(4).await;
+    let lines = desk.log(3, "task_completed").await;
+    assert!(lines.iter().any(|line| line["event"] == "execution_result" && line["result"] == "63"), "{lines:#?}");
 }
 
 /// Gives back its arguments, and each value that it finds without them.

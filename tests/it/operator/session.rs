@@ -68,6 +68,17 @@ async fn a_session_is_put_aside_once_and_never_under_an_operator_that_runs() {
     let told = String::from_utf8(ran.stderr).unwrap();
     assert!(ran.status.code() == Some(1) && told.contains("an operator runs on") && told.contains("end it first"), "{told}");
     assert_eq!(fs::read_to_string(session.join("session.db")).unwrap(), "the new one");
+    // Nor does a second one run there at all; and the one that runs is not found at that address.
+    for (arguments, words) in [
+        (&["--channel", "whatsapp"][..], "already: end it first, or name another home with --home"),
+        (&["tasks"], "or \"listen\" in"),
+    ] {
+        let mut fourth = Command::new(env!("CARGO_BIN_EXE_level3"));
+        fourth.arg("operator").args(arguments).arg("--home").arg(&home).env_clear().envs(settings).stdin(Stdio::null());
+        let ran = in_time("the end of the fourth", fourth.output()).await.unwrap();
+        let told = String::from_utf8(ran.stderr).unwrap();
+        assert!(ran.status.code() == Some(1) && told.contains(words), "{told}");
+    }
     fs::write(home.join("config.json"), kept).unwrap();
 
     // Started again by a restart, it has the same arguments and keeps the session.

@@ -32,10 +32,29 @@ fn a_bad_field_is_named_with_a_right_value() {
         (r#"{"model": {"base_url": "http://u:sekret@127.0.0.1:1/v1"}}"#, "`model.base_url`", "http://127.0.0.1:8080/v1"),
         (r#"{"colour": 1}"#, "`colour`", "number, channel"),
         ("[]", "JSON object", "+491701234567"),
+        (r#"{"number": "+491701234567", "number": "+491709999999"}"#, "`number` stands twice", "write it once"),
+        (r#"{"limits": {"max_iterations": 1, "max_iterations": 2}}"#, "`max_iterations` stands twice", "write it once"),
     ] {
         let told = OperatorConfig::read(wrong).unwrap_err();
         assert!(told.contains(field) && told.contains(right) && !told.contains("sekret"), "{wrong}: {told}");
     }
+}
+
+#[test]
+fn a_number_that_stands_twice_in_the_list_counts_once() {
+    let config = OperatorConfig::read(r#"{"number": ["+491701234567", "+491701234568", "+491701234567"]}"#).unwrap();
+    assert_eq!(config.numbers.iter().map(ContactAddress::as_str).collect::<Vec<_>>(), ["+491701234567", "+491701234568"]);
+}
+
+#[test]
+fn settings_that_are_no_utf_8_are_named_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("config.json"), b"{\"number\": \"\xe9\"}").unwrap();
+    let home = OperatorHome::find(Some(folder.path()), &OperatorEnvironment::default()).unwrap();
+    let refused = complete(home, Said::default(), OperatorEnvironment::default(), false).unwrap_err();
+    let told = refused.to_string();
+    assert!(told.contains("config.json: this is no UTF-8 text, from byte 13 on; save it as UTF-8"), "{told}");
+    assert_eq!(refused.exit_code(), 2);
 }
 
 #[test]

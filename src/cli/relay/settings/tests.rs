@@ -23,6 +23,41 @@ fn a_server_that_runs_already_is_asked_instead() {
 }
 
 #[test]
+fn each_pace_that_goes_further_needs_the_word_again() {
+    const LAX: &str = r#"{"contact_gap_seconds": 1, "i_know": true}"#;
+    let with = |pace: &str| HomeConfig { pace: serde_json::from_str(pace).unwrap(), ..HomeConfig::default() };
+    for (before, now, says_it, outcome) in [
+        ("{}", r#"{"contact_gap_seconds": 1}"#, false, Err("`contact_gap_seconds` is 1, and 2 is")),
+        ("{}", r#"{"contact_gap_seconds": 1}"#, true, Ok(LAX)),
+        (LAX, LAX, false, Ok(LAX)),
+        (
+            LAX,
+            r#"{"contact_gap_seconds": 1, "contact_per_10_minutes": 100, "i_know": true}"#,
+            false,
+            Err("`contact_per_10_minutes` is 100, and 10 is"),
+        ),
+        (LAX, r#"{"contact_gap_seconds": 0, "i_know": true}"#, false, Err("`contact_gap_seconds` is 0, and 2 is")),
+        (LAX, r#"{"contact_gap_seconds": 0, "i_know": true}"#, true, Ok(r#"{"contact_gap_seconds": 0, "i_know": true}"#)),
+        // The word goes with that for which it was said.
+        (LAX, r#"{"contact_gap_seconds": 2, "i_know": true}"#, false, Ok(r#"{"contact_gap_seconds": 2}"#)),
+        ("{}", r#"{"channel_per_day": 100}"#, true, Ok(r#"{"channel_per_day": 100}"#)),
+        // A person wrote it by hand, without the word.
+        (r#"{"contact_gap_seconds": 1}"#, r#"{"contact_gap_seconds": 1}"#, false, Err("`contact_gap_seconds` is 1")),
+    ] {
+        let mut config = with(now);
+        match (config.agree(&with(before), says_it), outcome) {
+            (Ok(()), Ok(pace)) => assert_eq!(config, with(pace), "{before} → {now}"),
+            (Err(error), Err(said)) => {
+                let error = error.to_string();
+                assert!(error.contains(said) && error.ends_with(", or add --i-know"), "{before} → {now}: {error}");
+                assert_eq!(config, with(now));
+            }
+            (did, _) => panic!("{before} → {now}: {did:?}"),
+        }
+    }
+}
+
+#[test]
 fn what_leaves_the_machine_or_is_unknown_is_refused_by_name() {
     for (text, said) in [
         (r#"{"listen": "0.0.0.0:3214"}"#, "like 127.0.0.1:3214"),

@@ -1,5 +1,5 @@
-//! The bounds of a campaign and of its snapshot: how many tasks, and how much of each of them and
-//! of artifacts is shown.
+//! The bounds of a campaign and of its snapshot: how many tasks, which keys, and how much of each
+//! task and of artifacts is shown.
 
 use super::*;
 
@@ -48,5 +48,21 @@ fn campaign_snapshot_has_16_kib_of_artifacts_at_most() {
         let artifacts = shown.split_once("\n## Artifacts\n===\n").unwrap().1.split_once("\n===\n").unwrap().0;
         assert!(artifacts.contains("bytes left out here"), "{letter}");
         assert!((16_000..=MOST_SHOWN).contains(&artifacts.len()), "{letter}: {}", artifacts.len());
+    }
+}
+
+#[test]
+fn campaign_key_of_dots_alone_is_refused_and_one_that_was_kept_is_still_read() {
+    for key in [".", "..", "..."] {
+        let refused = check_key(key).unwrap_err();
+        assert!(refused.starts_with(&format!("`{key}` is no key")) && refused.ends_with("not dots alone"), "{refused}");
+        let proposed = read("generate_message", json!({"task": 1, "key": key, "text": "x"}));
+        let refused = validate(&with_tasks(1), &proposed, 1, now()).unwrap_err();
+        assert!(refused.contains("not dots alone"), "{refused}");
+        let there = state(vec![task(1, "pending", wants_note())], vec![artifact("message", key, "x")]);
+        assert_eq!(there.artifact(ArtifactType::Message, key).unwrap().version, 1);
+    }
+    for key in [".env", "a..", "-.", "..1"] {
+        assert_eq!(check_key(key), Ok(()), "{key}");
     }
 }

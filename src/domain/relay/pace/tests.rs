@@ -107,6 +107,38 @@ fn the_limits_are_floors_that_only_a_person_who_knows_passes() {
 }
 
 #[test]
+fn a_pace_is_laxer_by_a_setting_that_is_laxer_than_in_each_of_the_others() {
+    let pace = |written: &str| Pace::read(written).unwrap();
+    let usual = Pace::default();
+    let agreed = pace(
+        r#"{"contact_gap_seconds": 1, "channel_per_day": 500, "channel_per_minute": 5, "i_know": true,
+            "quiet_from": "07:00", "quiet_until": "22:00"}"#,
+    );
+    for within in [
+        r#"{"contact_gap_seconds": 1, "channel_per_day": 500}"#,
+        r#"{"contact_gap_seconds": 2, "channel_per_day": 301}"#,
+        r#"{"channel_per_minute": 20}"#,
+        // Of the usual hours, 21:00 to 22:00 and 07:00 to 08:00 are quiet in both.
+        r#"{"quiet_from": "07:00", "quiet_until": "22:00"}"#,
+    ] {
+        let now = Pace { i_know: false, ..pace(&within.replace('}', r#", "i_know": true}"#)) };
+        assert_eq!(now.laxer_than(&[usual, agreed]), None, "{within}");
+    }
+    for (laxer, field) in [
+        (r#"{"contact_gap_seconds": 0}"#, "`contact_gap_seconds` is 0, and 2 is"),
+        (r#"{"channel_per_day": 501}"#, "`channel_per_day` is 501, and 300 is"),
+        (r#"{"contact_gap_seconds": 1, "first_contacts_per_day": 11}"#, "`first_contacts_per_day` is 11, and 10 is"),
+        (r#"{"channel_per_minute": 21}"#, "`channel_per_minute` is 21"),
+        (r#"{"quiet_from": "07:01", "quiet_until": "22:00"}"#, "quiet hours"),
+        (r#"{"quiet_from": "07:00", "quiet_until": "21:59"}"#, "quiet hours"),
+    ] {
+        let now = pace(&laxer.replace('}', r#", "i_know": true}"#));
+        let why = now.laxer_than(&[usual, agreed]).unwrap();
+        assert!(why.starts_with(field), "{laxer}: {why}");
+    }
+}
+
+#[test]
 fn typing_is_shown_as_long_as_a_person_types() {
     assert_eq!(Pace::typing("Hello there, how are you?").num_milliseconds(), 1_000);
     assert_eq!(Pace::typing(&"x".repeat(4_000)).num_milliseconds(), 8_000);

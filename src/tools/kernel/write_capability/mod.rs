@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::domain::{CapabilityVersion, Draft, Effect, Outcome, Refusal, RefusalCode, ToolSpec, WRITE_CAPABILITY};
 use crate::failpoint::{self, Point};
 use crate::sandbox::{CheckedDraft, teaching};
-use crate::store::{Catalogue, CheckedComponent, StoreError};
+use crate::store::{CheckedComponent, StoreError};
 use crate::tools::kit::Kit;
 use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Registry, Tool, ToolError, read, spec};
 
@@ -28,12 +28,24 @@ const DESCRIPTION: &str = "Write a new tool for yourself, or a new version of on
 /// The tool.
 pub(in crate::tools) struct WriteCapability;
 
+/// The ways in which the tools differ that write capabilities.
+#[derive(Clone, Copy)]
+pub(in crate::tools) struct WritingManner {
+    /// The words for a model on how one that was written is called, by its name.
+    pub(in crate::tools) what_now: fn(&str) -> String,
+    /// True if one that is disabled may be replaced, since a person confirms each call.
+    pub(in crate::tools) revives: bool,
+}
+
 /// A checked capability that is not yet live.
 struct CheckedCapability {
+    manner: WritingManner,
     draft: Draft,
     checked: CheckedDraft,
     /// The live version that it would replace.
     live: Option<Arc<CapabilityVersion>>,
+    /// True if it would replace one that is disabled.
+    revives: bool,
     /// The words on a trial call, if the author gave no tests.
     trial: Option<String>,
 }
@@ -49,14 +61,30 @@ impl Tool for WriteCapability {
         spec
     }
 
-    /// If the author names no grants, the proposal is completed with those that the trial call
-    /// needs. A person decides about them as about any grant.
     fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
+        fn called_by_name(name: &str) -> String {
+            format!("`{name}` is live: call it with the arguments that were asked for.")
+        }
+        Self::prepare_in(asked, WritingManner { what_now: called_by_name, revives: false })
+    }
+}
+
+impl WriteCapability {
+    /// Reads a call of a tool that writes in this manner. If the author names no grants, the
+    /// proposal is completed with those that the trial call needs. A person decides about them as
+    /// about any grant.
+    ///
+    /// # Errors
+    /// As for [`Tool::prepare`].
+    pub(in crate::tools) fn prepare_in(
+        asked: Preparing<'_>,
+        manner: WritingManner,
+    ) -> BoxFuture<'_, Result<Prepared, ToolError>> {
         async move {
             let mut given = asked.arguments.clone();
             let silent = given.get("grants").is_none_or(|grants| grants.is_null() || *grants == json!({}));
             loop {
-                let unfit = match prepare_once(asked.tools, asked.catalogue, read(given.clone())?).await? {
+                let unfit = match prepare_once(&asked, read(given.clone())?, manner).await? {
                     Ok(prepared) => return Ok(Prepared { arguments: silent.then_some(given), ..prepared }),
                     Err(unfit) => unfit,
                 };
@@ -78,9 +106,9 @@ impl Tool for WriteCapability {
 
 /// The inner error: the draft cannot do its work as it is.
 async fn prepare_once(
-    tools: &Registry,
-    catalogue: &Catalogue,
+    Preparing { tools, catalogue, .. }: &Preparing<'_>,
     request: DraftArguments,
+    manner: WritingManner,
 ) -> Result<Result<Prepared, Unfit>, ToolError> {
     let kit = &tools.kit;
     let mut draft = request.into_draft()?;
@@ -96,7 +124,8 @@ async fn prepare_once(
         return Err(Refusal::new(RefusalCode::Taken, message).into());
     }
     let live = catalogue.live(&kit.store, &draft.name).await?;
-    if live.is_none() && catalogue.capability(&draft.name).is_some() {
+    let revives = live.is_none() && catalogue.capability(&draft.name).is_some();
+    if revives && !manner.revives {
         let message = format!("the user disabled the capability `{}`; ask them to enable it, or choose another name", draft.name);
         return Err(Refusal::new(RefusalCode::Disabled, message).into());
     }
@@ -104,7 +133,7 @@ async fn prepare_once(
     let within = live.as_ref().is_some_and(|live| live.grants.cover(&draft.grants));
     let effect = if draft.grants.need_approval() && !within { Effect::Grant } else { Effect::Install };
     let version = live.as_ref().map(|live| live.version);
-    let mut written = CheckedCapability { draft, checked, live, trial: None };
+    let mut written = CheckedCapability { manner, draft, checked, live, revives, trial: None };
     // If the author gave no tests, one call with made-up arguments still shows whether the code
     // does what its author meant. It reaches nothing.
     if written.draft.tests.is_empty() {
@@ -139,7 +168,7 @@ impl Act for CheckedCapability {
     fn execute<'a>(self: Box<Self>, doing: Doing<'a>) -> BoxFuture<'a, Result<Executed, StoreError>> {
         async move {
             let differences = self.differences(doing.kit()).await?;
-            let Self { draft, checked, live, trial } = *self;
+            let Self { manner, draft, checked, live, revives: _, trial } = *self;
             let mut unit = doing.kit().store.begin(doing.now).await?;
             let built = CheckedComponent { component: &checked.component, sha256: &checked.sha256, engine: &checked.engine };
             let version = unit.install_capability(doing.permit, doing.lease.conversation, &draft, built, live.as_deref()).await?;
@@ -147,7 +176,7 @@ impl Act for CheckedCapability {
                 "installed": draft.name,
                 "version": version,
                 "tests_passed": draft.tests.len(),
-                "what_now": format!("`{}` is live: call it with the arguments that were asked for.", draft.name),
+                "what_now": (manner.what_now)(&draft.name),
             });
             if let Some(trial) = trial {
                 told["trial"] = trial.into();

@@ -65,9 +65,10 @@ impl CheckedCapability {
 
     /// The effects, a sentence each.
     pub(super) fn in_words(&self) -> Vec<String> {
-        let Self { draft, live, .. } = self;
+        let Self { draft, live, revives, .. } = self;
         let first = match live {
             Some(live) => format!("Replaces version {} of the capability `{}`.", live.version, draft.name),
+            None if *revives => format!("Replaces the capability `{}`, which is disabled, and makes it live again.", draft.name),
             None => format!("Installs a new capability, `{}`: {}", draft.name, draft.description),
         };
         let powers = draft.grants.in_words();
