@@ -149,12 +149,14 @@ impl Pace {
     /// A sentence on the first setting that is laxer than in each of the others; `None` if none is.
     pub fn laxer_than(&self, others: &[Self]) -> Option<String> {
         let floor = Self::default();
-        let most: [(&str, fn(&Self) -> u32); 4] = [
-            ("contact_per_10_minutes", |pace| pace.contact_per_10_minutes),
-            ("channel_per_minute", |pace| pace.channel_per_minute),
-            ("channel_per_day", |pace| pace.channel_per_day),
-            ("first_contacts_per_day", |pace| pace.first_contacts_per_day),
-        ];
+        let most = |pace: &Self| {
+            [
+                ("contact_per_10_minutes", pace.contact_per_10_minutes),
+                ("channel_per_minute", pace.channel_per_minute),
+                ("channel_per_day", pace.channel_per_day),
+                ("first_contacts_per_day", pace.first_contacts_per_day),
+            ]
+        };
         let told = |name: &str, is: u32, floor: u32| {
             format!(
                 "`{name}` is {is}, and {floor} is what accounts are known to bear; services lock accounts that write more. Take {floor}, or \
@@ -164,8 +166,9 @@ impl Pace {
         if others.iter().all(|other| self.contact_gap_seconds < other.contact_gap_seconds) {
             return Some(told("contact_gap_seconds", self.contact_gap_seconds, floor.contact_gap_seconds));
         }
-        if let Some((name, of)) = most.into_iter().find(|(_, of)| others.iter().all(|other| of(self) > of(other))) {
-            return Some(told(name, of(self), of(&floor)));
+        let is_more = |n: usize, is: u32| others.iter().all(|other| is > most(other)[n].1);
+        if let Some((n, (name, is))) = most(self).into_iter().enumerate().find(|(n, (_, is))| is_more(*n, *is)) {
+            return Some(told(name, is, most(&floor)[n].1));
         }
         // Quiet hours are written in minutes.
         let mut minutes = (0..24 * 60).filter_map(|minute| NaiveTime::from_num_seconds_from_midnight_opt(minute * 60, 0));
