@@ -14,7 +14,7 @@ import { sentenceOf } from "./sentences.js";
 import { said } from "./words.js";
 
 const wholeDay = writer({ dateStyle: "full" });
-const FIRST_TOOLS = ["execute_sql", "write_capability", "manage_tasks", "restart", "current_time"];
+const FIRST_TOOLS = ["execute_sql", "write_capability", "manage_tasks", "restart"];
 /** The choice that offers more conversations. */
 const MORE = "more";
 

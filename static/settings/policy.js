@@ -10,7 +10,7 @@ import { said } from "./words.js";
 
 const MODES = ["smart", "auto", "ask", "read_only"];
 const RULES = ["none", "always", "ask", "never"];
-const FIRST_TOOLS = ["execute_sql", "write_capability", "manage_tasks", "restart", "current_time"];
+const FIRST_TOOLS = ["execute_sql", "write_capability", "manage_tasks", "restart"];
 
 /** The part of it. */
 export function policySection({ api, gone, profiles }) {

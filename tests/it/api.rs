@@ -127,7 +127,7 @@ async fn every_wrong_request_is_refused_with_a_sentence() {
             "/api/policy/builder/rules/nope",
             Some(json!({"rule": "always"})),
             400,
-            "there is no tool `nope`; there are: execute_sql, write_capability, manage_tasks, restart, current_time, relay",
+            "there is no tool `nope`; there are: execute_sql, write_capability, manage_tasks, restart, relay",
         ),
         (put.clone(), "/api/rates/m", Some(json!({"input_micros": -1, "output_micros": 0})), 400, "body cannot be taken"),
         (put.clone(), "/api/rates/m", None, 400, "missing field"),

@@ -388,20 +388,6 @@ async fn always_holds_for_one_capability_until_it_may_do_more() {
 }
 
 #[tokio::test]
-async fn the_clock_is_looked_at_in_every_mode_and_nobody_is_asked() {
-    let app = TestApp::start().await;
-    let mut client = app.connect().await;
-    for each in [Mode::ReadOnly, Mode::Smart, Mode::Auto, Mode::Ask] {
-        mode(&app, each).await;
-        app.advance(60);
-        app.script([call("current_time", json!({})), text("told")]);
-        let told = results(&client.ask("what time is it?").await);
-        let now = app.now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true);
-        assert_eq!(told, [(true, json!({ "now": now }).to_string())]);
-    }
-}
-
-#[tokio::test]
 async fn the_modes_are_what_they_say() {
     let app = TestApp::start().await;
     let mut client = app.connect().await;

@@ -37,7 +37,7 @@ async fn a_capability_is_built_and_used_in_the_same_turn() {
     let logged = frames.iter().filter(|frame| frame["type"] == "tool_result").nth(1).unwrap();
     assert!(logged["logs"][0].as_str().unwrap().contains("doubling 21"), "{logged}");
     let offered: Vec<_> = app.script.requests()[1].tools.iter().map(|tool| tool.name.clone()).collect();
-    assert_eq!(offered, ["execute_sql", "write_capability", "manage_tasks", "restart", "current_time", "double"]);
+    assert_eq!(offered, ["execute_sql", "write_capability", "manage_tasks", "restart", "double"]);
 }
 
 #[tokio::test]

@@ -249,7 +249,7 @@ async fn a_snapshot_stands_for_everything_before_and_truth_alone_neither_insists
 
 /// The request with which a conversation of the builder begins, as the model's server gets it. Each
 /// turn pays for it, and evaluations were made with it: who changes a byte of it is told here that
-/// they did. It had 9,020 bytes before it had a clock.
+/// they did. It had these 9,020 bytes before there were users and to-dos.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_request_of_the_builder_is_what_it_was() {
     let model = ModelServer::start(|_, _| json!({"role": "assistant", "content": "Hello."})).await;
@@ -264,8 +264,8 @@ async fn the_first_request_of_the_builder_is_what_it_was() {
     let told: Vec<_> =
         tools.map(|tool| format!("{}: {}", tool["name"].as_str().unwrap(), tool["description"].as_str().unwrap())).collect();
     let sha256 = |text: &str| hex::encode(Sha256::digest(text));
-    assert_eq!(sha256(system), "cc207ec205ca6c12095b2eefc99d2d1ba7db76458d00e8615297c6ff73caa7d1", "{system}");
-    assert_eq!(sha256(&told.join("\n")), "4158dabf04ac892dbe968409e2665fd8940e54a40634893f9f43478a4a7d2120", "{told:#?}");
-    assert_eq!((body.to_string().len(), body["tools"].to_string().len()), (9_183, 4_371), "{body}");
+    assert_eq!(sha256(system), "9b89b3ded22ddf19e8e6d192c6d62c9dec6b7361f4f8cc0657f389c41ac645ca", "{system}");
+    assert_eq!(sha256(&told.join("\n")), "fedf788f931d3ac017084b9875b0d33071658d0cefbd31237ce94f078516bed3", "{told:#?}");
+    assert_eq!((body.to_string().len(), body["tools"].to_string().len()), (9_020, 4_222), "{body}");
     assert_eq!(server.terminate().await, Some(0));
 }

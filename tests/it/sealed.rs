@@ -225,7 +225,7 @@ async fn a_sealed_profile_is_offered_and_can_call_nothing_else() {
     let catalogue = house.store.catalogue(None).await.unwrap();
     assert_eq!(house.tools.offered(&sealed, &catalogue).names(), ["look_here", "say_there"]);
     let of_builder = house.tools.offered(&builder(), &catalogue);
-    assert_eq!(of_builder.names(), ["current_time", "double", "execute_sql", "far__t", "manage_tasks", "restart", "write_capability"]);
+    assert_eq!(of_builder.names(), ["double", "execute_sql", "far__t", "manage_tasks", "restart", "write_capability"]);
 
     let (all, own) = (house.tools.names(), ["look_here", "say_there"]);
     assert!(brought().iter().map(String::as_str).chain(own).eq(all.iter().copied()), "`brought` misses some of {all:?}");

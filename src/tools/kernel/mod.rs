@@ -1,7 +1,6 @@
 //! The first tools, those that every builder begins with, one file each. One more is a file here
 //! and a line in [`tools`].
 
-mod current_time;
 mod execute_sql;
 mod manage_tasks;
 mod restart;
@@ -20,7 +19,6 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
         Arc::new(write_capability::WriteCapability),
         Arc::new(manage_tasks::ManageTasks),
         Arc::new(restart::Restart),
-        Arc::new(current_time::CurrentTime),
     ]
 }
 
