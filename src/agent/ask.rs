@@ -22,8 +22,6 @@ const NOTHING_SHORTER: &str =
 /// A complete answer.
 pub(super) struct HeldAnswer {
     pub(super) answer: Answer,
-    /// The bytes that the request had.
-    pub(super) bytes: usize,
     /// Held until the answer is stored: until then a stop finds the text so far through it.
     _pen: Pen,
 }
@@ -41,20 +39,19 @@ impl Agent {
         let answered = self.answer(turn, asking, extent, &pen).await;
         self.metrics.step(begun.elapsed(), answered.is_ok());
         self.store.count_broken(turn.lease, &turn.meter().take(), self.clock.now()).await?;
-        Ok(answered.map(|(answer, bytes)| HeldAnswer { answer, bytes, _pen: pen }))
+        Ok(answered.map(|answer| HeldAnswer { answer, _pen: pen }))
     }
 
     /// Asks with as much of the conversation as the model is known to take. If the model finds that
     /// too long, asks with less and less of it. The extent that was enough holds for the rest of
-    /// the turn; the size that was learnt holds for all turns. Gives the answer with the bytes of its
-    /// request.
+    /// the turn; the size that was learnt holds for all turns.
     async fn answer(
         &self,
         turn: &RunningTurn<'_>,
         Asking { model, conversation, blank, owes: _ }: &Asking<'_>,
         extent: &mut Extent,
         pen: &Pen,
-    ) -> Result<(Answer, usize), ModelError> {
+    ) -> Result<Answer, ModelError> {
         let (lease, answers) = (turn.lease, turn.law.profile.answers);
         let heard = AtomicBool::new(false);
         let on_delta = |piece: &str| {
@@ -89,7 +86,7 @@ impl Agent {
                         AnswersTo::Nowhere => answer.content.clear(),
                         _ => coach::strip_controller(&mut answer.content),
                     }
-                    return Ok((answer, bytes));
+                    return Ok(answer);
                 }
             };
             self.sizes.refused(&**model, lease.conversation, bytes);

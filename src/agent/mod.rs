@@ -114,7 +114,7 @@ impl Agent {
         &self,
         turn: &RunningTurn<'_>,
         asking: &Asking<'_>,
-        HeldAnswer { answer, bytes, .. }: &HeldAnswer,
+        HeldAnswer { answer, .. }: &HeldAnswer,
         weighed: Weighed,
     ) -> Result<Option<StoredStep>, StoreError> {
         let step = NewStep {
@@ -127,7 +127,6 @@ impl Agent {
             last: weighed.last,
             unproven: weighed.unproven,
             note: weighed.note.as_deref(),
-            asked_bytes: i64::try_from(*bytes).ok(),
         };
         let rate = asking.model.rate(&answer.model);
         let stored = self.store.store_priced_step(turn.lease, step, rate, self.clock.now()).await?;

@@ -54,9 +54,6 @@ pub struct StepAnswered {
     /// apart: a model that reads them among its own words repeats them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// The bytes of the request that it answers; `None` if no model was asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asked_bytes: Option<i64>,
 }
 
 impl StepAnswered {
@@ -68,8 +65,7 @@ impl StepAnswered {
 
 impl Fact for StepAnswered {
     fn read(&self, to: &mut Reading<'_>) {
-        let Self { turn, step, number, model, finish_reason, usage, content, last, cost_micros, unproven, note, asked_bytes } =
-            self;
+        let Self { turn, step, number, model, finish_reason, usage, content, last, cost_micros, unproven, note } = self;
         to.rows(|at| {
             let tokens = |count: fn(Usage) -> u64| usage.map(count).map(|count| i64::try_from(count).unwrap_or(i64::MAX));
             let row = json!({
@@ -89,7 +85,6 @@ impl Fact for StepAnswered {
                 last: *last,
                 stopped,
                 unproven: *unproven,
-                asked_bytes: *asked_bytes,
             })
         })
         .log(|_| {
@@ -99,9 +94,6 @@ impl Fact for StepAnswered {
             let mut body = json!({ "number": number, "model": model, "finish_reason": finish_reason, "usage": usage });
             if *unproven {
                 body["unproven"] = json!(true);
-            }
-            if let Some(bytes) = asked_bytes {
-                body["asked_bytes"] = json!(bytes);
             }
             // An answer that was stopped or taken back is told in no other line.
             if !last && finish_reason != "tool_calls" {
@@ -118,13 +110,12 @@ impl Fact for StepAnswered {
         })
         .print(|| {
             let tokens = usage.map(|usage| format!(", {} tokens read, {} written", usage.input, usage.output));
-            let asked = asked_bytes.map(|bytes| format!(", asked with {bytes} bytes")).unwrap_or_default();
             let mark = match (unproven, last) {
                 (false, _) => "",
                 (true, false) => ", taken back: nothing recorded shows what it claims",
                 (true, true) => ", nothing recorded shows what it claims",
             };
-            (format!("step {number}, {model} answered ({finish_reason}{}){asked}{mark}", tokens.unwrap_or_default()), self.said())
+            (format!("step {number}, {model} answered ({finish_reason}{}){mark}", tokens.unwrap_or_default()), self.said())
         });
     }
 }

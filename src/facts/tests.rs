@@ -201,23 +201,6 @@ fn a_note_is_shown_behind_the_answer_and_kept_apart_from_it() {
 }
 
 #[test]
-fn the_bytes_of_a_request_are_told_with_its_answer() {
-    let answered = |more: Value| {
-        let mut event = json!({"kind": "step_answered", "turn": 2, "step": 1, "number": 1, "model": "m", "finish_reason": "stop",
-            "content": "c", "last": true});
-        event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        event
-    };
-    let (old, new) = (answered(json!({})), answered(json!({"asked_bytes": 9000})));
-    assert_eq!((&shown(new.clone())["asked_bytes"], shown(old.clone()).get("asked_bytes")), (&json!(9000), None));
-    let body = |event: &Value| self::event(&event.to_string()).log(None)[0].body.clone();
-    assert_eq!((&body(&new)["asked_bytes"], body(&old).get("asked_bytes")), (&json!(9000), None));
-    let heading = |event: &Value| self::event(&event.to_string()).headline().0;
-    assert_eq!(heading(&new), "step 1, m answered (stop), asked with 9000 bytes");
-    assert_eq!(heading(&old), "step 1, m answered (stop)");
-}
-
-#[test]
 fn the_outcome_of_an_order_stands_in_the_log_of_its_turn() {
     let said = "The task is on the list.";
     let answered = json!({"kind": "step_answered", "turn": 2, "step": 1, "number": 2, "model": "level3",

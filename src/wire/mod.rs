@@ -133,9 +133,6 @@ pub enum ServerFrame {
         /// is not final.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         unproven: bool,
-        /// The bytes of the request that it answers.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        asked_bytes: Option<i64>,
     },
     /// A tool is about to be called.
     ToolCall {

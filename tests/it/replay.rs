@@ -383,7 +383,7 @@ async fn a_turn_is_shown_step_by_step() {
     for part in [
         "queued, from a message",
         "taken up, fence 1",
-        "step 1, scripted answered (tool_calls), asked with ",
+        "step 1, scripted answered (tool_calls)",
         " of pay proposed",
         "of class N: intended",
         "taken up, fence 2",

@@ -34,8 +34,6 @@ pub struct NewStep<'a> {
     pub unproven: bool,
     /// The controller's words behind its text; kept only if the turn ends with it.
     pub note: Option<&'a str>,
-    /// The bytes of the request that it answers.
-    pub asked_bytes: Option<i64>,
 }
 
 /// The events of an answer, but for what only the database knows: the numbers, and the cost.
@@ -64,7 +62,6 @@ impl NewStep<'_> {
             cost_micros: None,
             unproven: self.unproven,
             note: self.note.map(clean),
-            asked_bytes: self.asked_bytes,
         };
         let proposed = |(position, CallRequest { id, name, arguments }): (i32, &CallRequest)| {
             let request = CallRequest { id: clean(id), name: clean(name), arguments: clean(arguments) };
