@@ -130,11 +130,11 @@ async function wheel() {
 async function wheelOverText(pixels) {
   await browser.go("about:blank");
   await browser.js(`
-    for (let n = 0; document.documentElement.scrollHeight < arguments[0] && n < 40; n += 1)
+    for (let n = 0; document.scrollingElement.scrollHeight < arguments[0] && n < 40; n += 1)
       document.body.append(...Array.from({ length: 200 }, (_, k) => Object.assign(document.createElement("p"), { textContent: \`Paragraph \${n * 200 + k}. \`.repeat(24) })));
-    document.documentElement.scrollTop = document.documentElement.scrollHeight`, pixels);
+    document.scrollingElement.scrollTop = document.scrollingElement.scrollHeight`, pixels);
   await wait(1000);
-  const { figures } = await wheelUp("document.documentElement");
+  const { figures } = await wheelUp("document.scrollingElement");
   say("the same wheel over as much plain text", "–", figures);
 }
 

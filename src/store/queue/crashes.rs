@@ -82,8 +82,9 @@ impl Store {
             unit.append(conversation, disabled.into()).await?;
             let content = format!(
                 "The server ended {limit} times in a row in the middle of a call of `{name}`, so version {version} of this \
-                 capability is disabled. Enable it again in the page's place Capabilities, or with level3 capability enable {name}, \
-                 if something else ended the server, such as a power cut, or to have it written anew: a new version begins at zero."
+                 capability is disabled. To enable it again, use the page's place Capabilities, or level3 capability enable {name}. \
+                 If nothing else ended the server, such as a power cut, have it written anew then, before it is called: a new \
+                 version begins at zero."
             );
             let turn = unit.announce(conversation, &format!("`{name}` is disabled"), &content).await?;
             if let Some(OrderSource { channel, address, .. }) = client_id.as_deref().and_then(OrderSource::of) {
