@@ -3,6 +3,7 @@
 import { addressOf } from "../core/address.js";
 import { h } from "../core/dom.js";
 import { argumentParts } from "../core/format.js";
+import { isPlain } from "../core/json.js";
 import { compactNumber, costText, decimal } from "../core/numbers.js";
 import { shownOf } from "../core/state-law.js";
 import { localTime } from "../core/times.js";
@@ -116,8 +117,8 @@ const text = (content) => (content.trim() === "" ? [] : [h("p", { class: "replay
 
 function argumentNodes(written) {
   const read = argumentsOf(written);
-  if (read === undefined || read === null || typeof read !== "object") return titled(said.arguments, codes([{ text: written, language: "" }]));
-  const plain = Object.entries(read).filter(([, value]) => value === null || typeof value !== "object");
+  if (isPlain(read)) return titled(said.arguments, codes([{ text: written, language: "" }]));
+  const plain = Object.entries(read).filter(([, value]) => isPlain(value));
   const short = plain.filter(([, value]) => String(value).length <= 80 && !String(value).includes("\n"));
   const rest = Object.fromEntries(Object.entries(read).filter(([name]) => !short.some(([known]) => known === name)));
   const rows = short.flatMap(([name, value]) => [h("dt", {}, exactNodes(name)), h("dd", { dir: "auto" }, value === null ? "–" : exactNodes(String(value)))]);

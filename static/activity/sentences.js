@@ -1,6 +1,7 @@
 // Events as sentences for a person. Pure: an event as it was recorded, and what is said of it here.
 
 import { operationLine, summarize } from "../core/format.js";
+import { readJson } from "../core/json.js";
 import { oneLine } from "../core/text.js";
 import { approvals } from "../ui/approval-words.js";
 import { said as all } from "./words.js";
@@ -110,7 +111,7 @@ export function limitOf(text) {
 /** Arguments as a model wrote them: read if they can be. */
 export function argumentsOf(text) {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return undefined;
   }

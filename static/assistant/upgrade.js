@@ -15,6 +15,5 @@ export function openUpgrade(text, allowances, isMember) {
   const go = isMember ? "" : h("a", { class: "button primary", href: addressOf("settings", "tiers") }, said.upgradeGo);
   const shut = button(said.upgradeClose, () => dialog.close(), isMember ? { kind: "primary" } : {});
   const dialog = openDialog(said.upgradeTitle, [h("h2", {}, said.upgradeTitle), h("p", { class: "upgrade-said" }, text), h("p", {}, `${until} ${ways}`.trim()), h("div", { class: "dialog-buttons" }, shut, go)], { class: "upgrade", "data-testid": "upgrade" });
-  addEventListener("hashchange", () => dialog.close(), { once: true });
   shut.focus();
 }

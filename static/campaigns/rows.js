@@ -1,5 +1,7 @@
 // All that follows from what the server says of a campaign. Pure.
 
+import { readJson } from "../core/json.js";
+
 /** The ways in which a person may steer a campaign now. */
 export const steps = ({ status }) => [...({ initializing: ["start"], active: ["pause"], paused: ["resume", "cycle"] }[status] ?? []), "copy"];
 
@@ -22,7 +24,7 @@ export function badLines(message) {
 export function tasksOf(text) {
   const written = text.trim();
   if (/^[[{]/.test(written)) {
-    const read = JSON.parse(written);
+    const read = readJson(written);
     return [read.tasks ?? read].flat();
   }
   const lines = written.split("\n").map((line) => line.replace(/^\s*[-*]\s+/, "").trim());
@@ -65,7 +67,7 @@ export function cyclesOf(events, audit) {
 /** The arguments of a proposal, one in a line as they are; what is no JSON stands as it was written. */
 export function argumentLines(written = "") {
   try {
-    const lines = Object.entries(JSON.parse(written)).map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`);
+    const lines = Object.entries(readJson(written)).map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`);
     return lines.join("\n");
   } catch {
     return written;

@@ -1,5 +1,6 @@
 // Figures about calls in words, and what of a result is rows. Pure.
 
+import { isPlain, readJson } from "../core/json.js";
 import { decimal } from "../core/numbers.js";
 
 /** A time that something took. */
@@ -18,8 +19,7 @@ export function linePoints(days, width, height) {
 }
 
 const round = (number) => Math.round(number * 10) / 10;
-const isRecord = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
-const isPlain = (value) => value === null || typeof value !== "object";
+const isRecord = (value) => !isPlain(value) && !Array.isArray(value);
 
 /**
  * How the result of a call is shown, from its text: `rows` (`{ columns, rows, total }`), `facts` (names with their values), `json` or `text`.
@@ -28,7 +28,7 @@ const isPlain = (value) => value === null || typeof value !== "object";
 export function shapeOf({ result = "", columns, total }) {
   let value;
   try {
-    value = JSON.parse(result);
+    value = readJson(result);
   } catch {
     return { kind: "text", text: result };
   }

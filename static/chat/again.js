@@ -7,6 +7,9 @@ import { refusal } from "../core/outbox.js";
 import { reasonOf, words } from "../core/words.js";
 import { ask } from "../ui/dialog.js";
 
+/** Messages that were changed and not sent, by their conversation and place: a dialog may be closed by a press beside it. */
+const changed = new Map();
+
 /** The actions that do something again in the conversation that is shown. `go(conversation)` shows another one; `said(text)` says what went wrong. */
 export function createAgain({ session, go, said, fetch = (...all) => globalThis.fetch(...all) }) {
   const shown = () => session.store.getState().shown;
@@ -34,13 +37,17 @@ export function createAgain({ session, go, said, fetch = (...all) => globalThis.
     retry: ({ retryAt, said: content, images }) => told(sendFrom(retryAt, content, images)),
     edit({ content, images, editAt }) {
       const text = h("textarea", { class: "input edit-text", rows: "6", dir: "auto", "aria-label": words.chat.editLabel, "data-testid": "edit-text" });
-      text.value = content;
+      const key = `${shown()} ${editAt}`;
+      text.value = changed.get(key) ?? content;
+      text.addEventListener("input", () => changed.set(key, text.value));
       const action = async () => {
         const reason = refusal(text.value.trim(), images?.length ?? 0);
         if (reason) throw new Error(reason);
         await sendFrom(editAt, text.value.trim(), images);
+        changed.delete(key);
       };
-      ask({ title: words.chat.editTitle, text: words.chat.editText, control: text, yes: words.chat.editSend, action });
+      const dialog = ask({ title: words.chat.editTitle, text: words.chat.editText, control: text, yes: words.chat.editSend, action });
+      dialog.addEventListener("close", () => dialog.returnValue === "cancel" && changed.delete(key));
       text.focus();
     },
   };

@@ -96,7 +96,7 @@ export class Attachments {
 
   fileNode({ name, text }, remove) {
     const table = /\.(csv|tsv)$/i.test(name) ? button(words.chat.fileTable, () => this.suggest(words.chat.fileTableSay(name)), { kind: "quiet" }) : "";
-    const size = h("span", { class: "file-size" }, words.chat.fileLines(text.split("\n").length));
+    const size = h("span", { class: "file-size" }, words.chat.fileLines(text ? text.split("\n").length : 0));
     return h("div", { class: "file-chip", "data-testid": "file-chip" }, h("bdi", {}, name), size, table, iconButton("close", words.chat.fileRemove(name), remove));
   }
 }

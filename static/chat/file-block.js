@@ -27,7 +27,7 @@ export function messageNodes(content) {
 }
 
 function fileNode(name, text) {
-  const lines = words.chat.fileLines(text.split("\n").length);
+  const lines = words.chat.fileLines(text ? text.split("\n").length : 0);
   const node = h("details", { class: "file", "data-testid": "file" }, h("summary", {}, h("bdi", {}, name), h("span", { class: "file-size" }, lines)));
   const fill = async () => {
     const { codeBlock } = await import("../ui/code.js");

@@ -104,12 +104,9 @@ class Chat {
 
   async show([number, turn, part]) {
     const { store } = this.session;
-    const { main } = store.getState();
+    const { main, shown } = store.getState();
     const conversation = number === undefined ? main : Number(number);
-    if (conversation !== null && !Number.isSafeInteger(conversation)) {
-      this.say(main, words.conversations.cannot(words.places.unknown(location.hash)));
-      return;
-    }
+    if (conversation !== null && !Number.isSafeInteger(conversation)) return this.say(shown, words.conversations.cannot(words.places.unknown(location.hash)));
     this.failed.delete(conversation);
     this.conversations.close();
     this.context.setLead(this.conversations.opener);
@@ -120,6 +117,7 @@ class Chat {
   }
 
   async open(conversation) {
+    this.session.store.dispatch({ type: "@dismiss", key: "said" });
     try {
       await this.session.open(conversation ?? undefined);
     } catch (error) {
@@ -151,8 +149,9 @@ class Chat {
     createAgain({ session, go: (conversation) => context.go("chat", String(conversation)), said })[action](row);
   }
 
+  /** Says what could not be done here, until something else is said or a conversation is opened. */
   say(conversation, content) {
-    this.session.store.dispatch({ type: "error", conversation, content });
+    this.session.store.dispatch({ type: "error", key: "said", conversation, content });
   }
 
   told(workspace) {

@@ -1,6 +1,7 @@
 // Formulas drawn: Temml makes MathML of TeX, of which only known elements and attributes reach the
 // page.
 
+import { styles } from "../core/styles.js";
 import { library } from "../ui/script.js";
 
 const MATHML = "http://www.w3.org/1998/Math/MathML";
@@ -16,9 +17,9 @@ const CLASSES = /^(tml-[a-z-]+|mathscr|mathcal|mathit)$/;
 
 let temml;
 
-/** The function that draws the formula of a `<code>`, when the library is there. */
+/** The function that draws the formula of a `<code>`, when the library and the styles are there. */
 export async function ready() {
-  temml = await library("temml-0.13.5.min.js", "temml");
+  [temml] = await Promise.all([library("temml-0.13.5.min.js", "temml"), styles(import.meta.url, "formulas.css")]);
   return draw;
 }
 

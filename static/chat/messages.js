@@ -3,7 +3,7 @@
 import { h, keyed, sameFields } from "../core/dom.js";
 import { words } from "../core/words.js";
 import { button } from "../ui/button.js";
-import { askEarlier, codeOnItsWay, elementOf, expectRows, rowInSight } from "./row-elements.js";
+import { askEarlier, codeOnItsWay, elementOf, endsBelow, expectRows, rowInSight } from "./row-elements.js";
 import { RowWindow } from "./row-window.js";
 
 /** Closer to the end than this counts as "at the end". */
@@ -55,7 +55,7 @@ export class Messages extends HTMLElement {
     const isOther = this.view.change(rows, this.sticks);
     this.show();
     this.meet();
-    if (!this.sticks && before.at(-1)?.key !== rows.at(-1)?.key) this.newer.hidden = false;
+    if (before.at(-1)?.key !== rows.at(-1)?.key) this.newer.hidden = this.sticks || !endsBelow(this.list, this.scroller);
     if (isOther) this.grow();
   }
 
@@ -143,7 +143,7 @@ export class Messages extends HTMLElement {
     if (!this.sticks || fresh === undefined || clientHeight === 0) return;
     const row = this.list.keyedNodes.get(fresh);
     const end = this.first.includes(fresh) ? this.page : row;
-    if (end.getBoundingClientRect().bottom - row.getBoundingClientRect().top > clientHeight - TOP_MARGIN_PX) this.newer.hidden = !this.toKey(fresh);
+    if (end.getBoundingClientRect().bottom - row.getBoundingClientRect().top > clientHeight - TOP_MARGIN_PX) (this.toKey(fresh), (this.newer.hidden = !endsBelow(this.list, this.scroller)));
   }
 
   /** Goes to the first approval that waits. */
@@ -217,7 +217,7 @@ export class Messages extends HTMLElement {
     // Only a movement upwards lets go: growing text moves the end away without any scrolling.
     if (atEnd && !this.opening?.isConnected) this.sticks = true;
     else if (up) this.sticks = false;
-    if (this.sticks) this.newer.hidden = true;
+    this.newer.hidden ||= this.sticks || !endsBelow(this.list, this.scroller);
     this.grow();
   }
 

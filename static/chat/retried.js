@@ -28,7 +28,8 @@ export function createRetried(api, told) {
 
   return function retried(state, conversation, entries) {
     const mark = entries?.filter(({ from }) => from?.conversation === conversation).map(({ id }) => id).join();
-    if (mark !== undefined && asked.get(conversation)?.mark !== mark) ask(conversation, mark);
+    // Without a turn there is none to be tried again, and the server may not have the conversation.
+    if (mark !== undefined && state.turns.size > 0 && asked.get(conversation)?.mark !== mark) ask(conversation, mark);
     const now = [state.turns, asked.get(conversation)?.branches ?? NONE];
     if (now.every((each, index) => each === seen[index])) return known;
     seen = now;

@@ -76,6 +76,9 @@ export function rowInSight({ children: rows }, scroller) {
   return [rows[low].nextElementSibling, rows[low].previousElementSibling].find(isSeen);
 }
 
+/** True if nothing of the last row is in sight. */
+export const endsBelow = ({ lastChild: last }, scroller) => last?.localName === "l3-gap" || last?.getBoundingClientRect().top > scroller.getBoundingClientRect().bottom;
+
 /** The code of rows, and deeper parts of it: found one after the other, by who imports whom, they would take several times as long. */
 const WANTED = [answer, () => import("./markdown.js"), () => import("./blocks.js"), () => import("../ui/code.js"), LATER.user, LATER.foot, LATER.steps];
 

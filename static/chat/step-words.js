@@ -6,19 +6,26 @@ import { duration } from "../core/times.js";
 import { words } from "../core/words.js";
 
 const KINDS = { execute_sql: "sql", write_capability: "written", manage_tasks: "tasks", restart: "restarts" };
+/** Kinds whose words say that it was done. */
+const DONE = ["written", "restarts"];
 const ORDER = ["sql", "written", "tasks", "restarts", "calls", "notes"];
 
 /** "5 steps · 2 SQL, 1 capability written, 2 calls · 1.2 s". A call that failed and was mended is counted only under its kind. */
 export function stepsLine(steps) {
   const counts = new Map();
   const count = (kind) => counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  for (const step of steps) count(step.kind === "assistant" ? "notes" : (KINDS[step.name] ?? "calls"));
+  for (const step of steps) count(kindOf(step));
   const kinds = ORDER.filter((kind) => counts.has(kind)).map((kind) => words.steps[kind](counts.get(kind)));
   const marks = ["failed", "unknown"].map((came) => [came, steps.filter((step) => step.came === came).length]);
   for (const [came, number] of marks) if (number > 0) kinds.push(words.steps[came](number));
   const took = steps.reduce((sum, { outcome }) => sum + (outcome?.ms ?? 0), 0);
   const timed = steps.some(({ outcome }) => outcome?.ms !== undefined);
   return [words.steps.count(steps.length), kinds.join(", "), timed ? duration(took) : ""].filter(Boolean).join(" · ");
+}
+
+function kindOf({ kind, name, came }) {
+  const own = kind === "assistant" ? "notes" : KINDS[name];
+  return !own || (DONE.includes(own) && came !== "ok") ? "calls" : own;
 }
 
 /** The kind of step, in a word; the name of a capability is its own. */

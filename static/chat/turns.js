@@ -60,6 +60,8 @@ function newRows(turn, turnId, entries, retried) {
     // The last words of an order are those of its step; those of old ones are what a model reads of
     // the call.
     if (row.kind === "assistant" && given.includes(row.content)) return;
+    // An answer that a person stopped says so itself.
+    if (row.kind === "end" && row.state === "aborted" && entries.some((entry) => entry.row.stopped)) return;
     // A capability that this turn wrote is told of by its step.
     if (row.kind === "capability" && row.enabled && written.has(row.name)) return;
     if (isStep(entries, index)) {

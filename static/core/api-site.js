@@ -4,6 +4,7 @@
 /** The questions and changes of Activity and Settings. */
 export function siteApi(ask) {
   const policy = (profile) => `/api/policy/${encodeURIComponent(profile)}`;
+  const secret = (name) => `/api/secrets/${encodeURIComponent(name)}`;
   const mcp = (name) => `/api/mcp/${encodeURIComponent(name)}`;
   return {
     /** The page of events that fit; empty fields of the filter say nothing. */
@@ -18,6 +19,10 @@ export function siteApi(ask) {
     changePolicy: (profile, changes) => ask("PUT", policy(profile), changes),
     /** Sets the rule of a tool; `null` takes it away. */
     setRule: (profile, tool, rule) => ask("PUT", `${policy(profile)}/rules/${encodeURIComponent(tool)}`, { rule }),
+    /** Sets a secret. The value goes to the server and stays nowhere here. */
+    setSecret: (name, value) => ask("PUT", secret(name), { value }),
+    /** Removes a secret. */
+    removeSecret: (name) => ask("DELETE", secret(name)),
     /** The costs of models. */
     rates: () => ask("GET", "/api/rates"),
     /** Sets what a model costs; `null` forgets it. */

@@ -23,6 +23,8 @@ export function workApi(ask) {
     capabilityDiff: (name, from, to) => ask("GET", `${capability(name)}/diff${query({ from, to })}`),
     /** A version as a folder: file name → text. */
     exportCapability: (name, version) => ask("GET", `${capability(name)}/export${query({ version })}`),
+    /** Makes it callable, or not callable any more. */
+    enable: (name, enabled) => ask("POST", `${capability(name)}/${enabled ? "enable" : "disable"}`, {}),
     /** Orders a call of the live version. */
     callCapability: (name, args) => ask("POST", `${capability(name)}/call`, { arguments: args }),
     /** Runs the tests that are kept with a version. */

@@ -1,6 +1,7 @@
 // Asks the server's HTTP interface for what no frame says: lists for the panel, and changes made
 // there. No DOM, no state of its own.
 
+import { readJson } from "./json.js";
 import { hearTime } from "./server-clock.js";
 import { words } from "./words.js";
 
@@ -41,9 +42,12 @@ export function createApi(fetch = (...all) => globalThis.fetch(...all)) {
     }
     hearTime(response.headers?.get("date"));
     // An answer may be empty; a line that breaks within one is a failure of its own.
-    const answer = await response.json().catch(({ name }) => {
+    let answer;
+    try {
+      answer = readJson(await response.text());
+    } catch ({ name }) {
       if (name !== "SyntaxError") throw new Error(words.failed.unreachable);
-    });
+    }
     if (response.ok) return answer;
     const said = typeof answer?.error === "string" && answer.error !== "" ? answer.error : undefined;
     const refusal = new Error(said ? sentence(said) : words.failed.refused(response.status));
@@ -65,13 +69,7 @@ export function createApi(fetch = (...all) => globalThis.fetch(...all)) {
     newConversation: (from) => ask("POST", "/api/conversations", from ? { from } : {}),
     /** Messages and titles with these words. */
     search: (text) => ask("GET", `/api/search?${new URLSearchParams({ q: text })}`),
-    /** Makes a capability callable, or not callable any more. */
-    enable: (name, enabled) => ask("POST", `/api/capabilities/${encodeURIComponent(name)}/${enabled ? "enable" : "disable"}`, {}),
     /** Puts back what a call deleted or overwrote. */
     undo: (call) => ask("POST", `/api/calls/${encodeURIComponent(call)}/undo`, {}),
-    /** Sets a secret. The value goes to the server and stays nowhere here. */
-    setSecret: (name, value) => ask("PUT", `/api/secrets/${encodeURIComponent(name)}`, { value }),
-    /** Removes a secret. */
-    removeSecret: (name) => ask("DELETE", `/api/secrets/${encodeURIComponent(name)}`),
   };
 }

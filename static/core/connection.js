@@ -2,6 +2,7 @@
 // waits in the outbox. Everything that arrives goes to `dispatch`; what the page knows stays in the
 // state. No DOM here.
 
+import { readJson } from "./json.js";
 import { words } from "./words.js";
 
 /** How many recorded frames the first look at the main conversation asks for. */
@@ -137,7 +138,7 @@ export class Connection {
   received(data) {
     let frame;
     try {
-      frame = JSON.parse(data);
+      frame = readJson(data);
     } catch {
       return; // Not a frame of this protocol; nothing can be said about it.
     }

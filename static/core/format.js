@@ -1,6 +1,7 @@
 // How tool calls, results and approvals are put into words and tables. Pure functions; nothing here
 // touches the DOM.
 
+import { isPlain, readJson } from "./json.js";
 import { oneLine } from "./text.js";
 import { localTime, writer } from "./times.js";
 import { words } from "./words.js";
@@ -71,7 +72,7 @@ export function argumentView(args) {
   const parts = argumentParts(args);
   const last = parts.at(-1);
   if (last?.language !== "json" || Array.isArray(args)) return { parts, fields: [] };
-  return { parts: parts.slice(0, -1), fields: Object.entries(JSON.parse(last.text)).flatMap(([name, value]) => fieldsOf(name, value)) };
+  return { parts: parts.slice(0, -1), fields: Object.entries(readJson(last.text)).flatMap(([name, value]) => fieldsOf(name, value)) };
 }
 
 /** So many rows for one argument, and so deep; beyond them it stands as JSON. */
@@ -85,7 +86,7 @@ function fieldsOf(name, value) {
 }
 
 function plainFields(name, value, room, depth) {
-  if (value === null || typeof value !== "object" || depth === 0) return [[name, typeof value === "string" ? value : JSON.stringify(value)]];
+  if (isPlain(value) || depth === 0) return [[name, typeof value === "string" ? value : JSON.stringify(value)]];
   const inside = Array.isArray(value) ? value.map((each, index) => [index + 1, each]) : Object.entries(value);
   if (inside.length === 0) return [[name, "–"]];
   const rows = [];
@@ -115,9 +116,9 @@ function viewOf(value, { columns, total }, text = String(value)) {
   const records = Array.isArray(value) ? value : Array.isArray(value?.rows) ? value.rows : undefined;
   if (records && (columns?.length > 0 || isTable(records))) return { kind: "table", ...tableOf(records, columns, total) };
   if (typeof value === "string") return { kind: "text", text: value };
-  if (value === null || typeof value !== "object") return { kind: "text", text };
+  if (isPlain(value)) return { kind: "text", text };
   const fields = Array.isArray(value) ? [] : Object.entries(value);
-  if (fields.length > 0 && fields.length <= MAX_COLUMNS && fields.every(([, each]) => each === null || typeof each !== "object"))
+  if (fields.length > 0 && fields.length <= MAX_COLUMNS && fields.every(([, each]) => isPlain(each)))
     return { kind: "fields", fields: fields.map(([name, each]) => [name, String(each ?? "–")]) };
   return { kind: "json", text: JSON.stringify(value, null, 2) };
 }
@@ -125,7 +126,7 @@ function viewOf(value, { columns, total }, text = String(value)) {
 function parseJson(text) {
   if (!/^\s*[[{"]/.test(text)) return undefined;
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return undefined;
   }
@@ -133,7 +134,7 @@ function parseJson(text) {
 
 function isTable(value) {
   if (!Array.isArray(value) || value.length === 0) return false;
-  if (!value.every((row) => row !== null && typeof row === "object" && !Array.isArray(row))) return false;
+  if (!value.every((row) => !isPlain(row) && !Array.isArray(row))) return false;
   const columns = columnsOf(value);
   return columns.length > 0 && columns.length <= MAX_COLUMNS;
 }

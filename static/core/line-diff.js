@@ -1,4 +1,5 @@
-// The differences between two texts, line by line, as one unified diff of the whole. Pure.
+// The differences between two texts, line by line, as a unified diff of the whole, or of the places
+// alone. Pure.
 
 /** More pairs of lines than this are not compared: all of the old text goes, all of the new one comes. */
 const MOST_PAIRS = 4_000_000;
@@ -19,6 +20,25 @@ export function lineDiff(before, after) {
     }
   }
   return [`@@ -1,${old.length} +1,${now.length} @@`, ...lines].join("\n");
+}
+
+/**
+ * The places at which two texts differ, as a unified diff without the lines around them: "" if they are the same, and nothing if more of them
+ * differs than is the same.
+ */
+export function changesWithin(before, after) {
+  const [old, now] = [before.split("\n"), after.split("\n")];
+  const same = shared(old, now);
+  const kept = same.reduce((sum, [at]) => sum + old[at].length + 1, 0);
+  if (before.length + after.length > 4 * kept) return undefined;
+  const lines = [];
+  let [a, b] = [0, 0];
+  for (const [toA, toB] of [...same, [old.length, now.length]]) {
+    if (a < toA || b < toB) lines.push(`@@ -${a + 1},${toA - a} +${b + 1},${toB - b} @@`);
+    lines.push(...old.slice(a, toA).map((line) => `-${line}`), ...now.slice(b, toB).map((line) => `+${line}`));
+    [a, b] = [toA + 1, toB + 1];
+  }
+  return lines.join("\n");
 }
 
 /** The pairs of places at which both have the same line, in order: as many as there can be. */

@@ -65,7 +65,7 @@ export function initialState() {
     outbox: [],
     /** True if the model failed the newest turn that says so; beside it that frame's `seq`. */
     model: { seq: 0, fails: false },
-    /** Errors that belong to no turn and are recorded nowhere: { key, content }. */
+    /** Errors that belong to no turn and are recorded nowhere: { key, content }. One with a key of its own takes the place of the last with it. */
     notices: [],
     noticeCount: 0,
   };
@@ -97,7 +97,7 @@ const HANDLERS = {
   "@history": (state, action) => historyLoaded(state, action),
   "@frames": (state, { frames, early }) => inOneGo(() => frames.reduce(reduce, early ? { ...state, early } : state)),
   "@outbox": (state, { entries }) => ({ ...state, outbox: entries }),
-  "@dismiss": (state, { key }) => ({ ...state, notices: state.notices.filter((notice) => notice.key !== key) }),
+  "@dismiss": (state, { key }) => (state.notices.some((notice) => notice.key === key) ? { ...state, notices: state.notices.filter((notice) => notice.key !== key) } : state),
   "@stopping": (state) => stopping(state),
   "@deciding": (state, { approval, decision }) => deciding(state, approval, decision),
   "@list": (state, { kind, entries, error }) =>
@@ -217,7 +217,7 @@ function failed(state, frame) {
   return {
     ...state,
     noticeCount,
-    notices: [...state.notices, { key: `notice:${noticeCount}`, content: frame.content }],
+    notices: [...state.notices.filter(({ key }) => key !== frame.key), { key: frame.key ?? `notice:${noticeCount}`, content: frame.content }],
   };
 }
 

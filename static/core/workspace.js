@@ -8,7 +8,7 @@ import { undecided, waiting } from "./state-law.js";
 import { openTurns } from "./state-parts.js";
 import { initialState, reduce } from "./state.js";
 
-const FOR_ALL = new Set(["@connection", "@list", "@deciding", "waiting", "changed"]);
+const FOR_ALL = new Set(["@connection", "@list", "@deciding", "@dismiss", "waiting", "changed"]);
 
 /** Nothing is known: one state stands for the main conversation, whose number only `hello` says. */
 export function initialWorkspace() {

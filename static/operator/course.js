@@ -2,6 +2,7 @@
 // the governor and the person said of it, and what came of it. Pure.
 
 import { operationLine, summarize } from "../core/format.js";
+import { readJson } from "../core/json.js";
 import { oneLine } from "../core/text.js";
 
 /** So much of a text stands in a line. */
@@ -46,7 +47,7 @@ const READ = {
 
 function read(text) {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return text;
   }

@@ -3,6 +3,7 @@
 
 import { h } from "../core/dom.js";
 import { draftOf } from "../core/drafts.js";
+import { isPlain, readJson } from "../core/json.js";
 import { button } from "../ui/button.js";
 import { field } from "../ui/forms.js";
 import { operator as said } from "./words.js";
@@ -75,11 +76,11 @@ export function memorySection({ api, storage, signal, announce, tell }) {
   async function write() {
     let changed;
     try {
-      changed = JSON.parse(text.value);
+      changed = readJson(text.value);
     } catch {
       changed = undefined;
     }
-    if (changed === null || typeof changed !== "object" || Array.isArray(changed)) return wrong(said.noJson);
+    if (isPlain(changed) || Array.isArray(changed)) return wrong(said.noJson);
     save.disabled = true;
     try {
       put(await api.setOperatorContext(shown?.version ?? 0, changed));

@@ -47,7 +47,7 @@ export async function mount(host, { session: given, isMember }) {
   const gone = new AbortController();
   const context = { session, api: session.api, gone: gone.signal, site: createSite(session.api, isMember?.()), profiles: () => profilesOf(session) };
   const parts = new Map(Object.entries(SECTIONS).filter(([id]) => !isMember?.() || FOR_ALL.includes(id)).map(([id, make]) => [id, part(id, make, context)]));
-  const links = [...parts.keys()].map((id) => h("a", { href: addressOf("settings", id) }, nameOf(id)));
+  const links = [...parts.keys()].map((id) => linkTo(id));
   const unknown = h("div", {});
   host.append(h("div", { class: "sheet" }, unknown, h("nav", { class: "setting-nav", "aria-label": said.parts }, links), [...parts.values()].map(({ node }) => node)));
   here = { gone, parts, unknown };
@@ -67,6 +67,13 @@ export function show([id, ...rest]) {
 export function unmount() {
   here?.gone.abort();
   here = undefined;
+}
+
+/** A link to a part. One that is pressed again goes there again, although the address stays the same. */
+function linkTo(id) {
+  const link = h("a", { href: addressOf("settings", id) }, nameOf(id));
+  link.addEventListener("click", () => link.hash === location.hash && show([id]));
+  return link;
 }
 
 const nameOf = (id) => said.sections[id] ?? people.sections[id];

@@ -17,7 +17,7 @@
   // The code of the page itself, and that of Chat.
   const SHELL = [
     ["shell", "index live router attention places shortcuts who banners dock header rail"],
-    ["core", "address session workspace state-law lists api connection outbox store state-parts state-said state later characters images server-clock state-tasks state-todo"],
+    ["core", "address session workspace state-law lists api json connection outbox store state-parts state-said state later characters images server-clock state-tasks state-todo"],
     ["ui", "button states icons"],
   ];
   const CHAT = [

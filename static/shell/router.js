@@ -108,8 +108,9 @@ export function createRouter({ places, host, context, arrived, instead = () => u
   }
 
   function unknown() {
-    const home = button(words.places.toChat, () => go(home().id), { kind: "primary" });
-    return h("div", { class: "sheet" }, emptyState(words.places.unknown(location.hash), words.places.unknownHelp, home));
+    const { id, title } = home();
+    const first = button(title, () => go(id), { kind: "primary" });
+    return h("div", { class: "sheet" }, emptyState(words.places.unknown(location.hash), words.places.unknownHelp, first));
   }
 
   addEventListener("hashchange", arrive);

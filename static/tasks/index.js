@@ -1,7 +1,6 @@
 // Tasks: to-dos and when, as a list or as a week, and the heartbeat's past and next ones. They come
 // from the server, and a change is an order of the person that the law looks at like any other.
 
-import { addressOf } from "../core/address.js";
 import { withWork } from "../core/api-work.js";
 import { h } from "../core/dom.js";
 import { taskLists } from "../core/entries.js";
@@ -17,11 +16,11 @@ import { emptyState, errorState, waitingFor } from "../ui/states.js";
 import { toast } from "../ui/toast.js";
 import { addForm } from "./add.js";
 import { dayOfName, dayStart, movedBy, movedTo } from "./days.js";
-import { openTask } from "./edit.js";
 import { isOver } from "./grouping.js";
 import { heartbeatSection } from "./heartbeat.js";
 import { listenForKeys } from "./keys.js";
 import { listPane } from "./list.js";
+import { createOpened } from "./opened.js";
 import { createOrders, isAsked, queuedOrders } from "./orders.js";
 import "./task.js";
 import { weekPane } from "./week-pane.js";
@@ -58,7 +57,7 @@ export async function mount(host, { session: given, storage, go, announce }) {
   const beats = heartbeatSection(api, signal);
   const box = h("div", { class: "task-panes" }, panes.list.node, panes.week.node);
   host.append(h("div", { class: "sheet wide", "data-testid": "tasks" }, h("div", { class: "task-bar" }, add.node, view), problem, refusal, waiting, none, box, more, keysHelp, beats.node));
-  const state = { view: "list", day: undefined, current: undefined };
+  const state = { view: "list", day: undefined, place: [], current: undefined };
 
   function show() {
     if (signal.aborted) return;
@@ -135,7 +134,7 @@ export async function mount(host, { session: given, storage, go, announce }) {
 
   function menu({ task, from }) {
     const day = (later) => movedTo(task.due_at, dayStart(Date.now(), later), Date.now());
-    const entries = [{ text: said.edit, action: () => open(task.id, from) }];
+    const entries = [{ text: said.edit, action: () => opened.go(task.id, from) }];
     if (!isOver(task)) {
       entries.push({ text: said.toToday, action: () => move(task, day(0)) }, { text: said.toTomorrow, action: () => move(task, day(1)) }, { text: said.toWeek, action: () => move(task, day(7)) });
       if (task.due_at) entries.push({ text: said.toUndated, action: () => move(task, "") });
@@ -145,15 +144,6 @@ export async function mount(host, { session: given, storage, go, announce }) {
     openMenu(from, entries);
   }
 
-  function open(id, from) {
-    const { open: some, closed } = taskLists(together(store.getState()));
-    const task = [...some, ...closed].find((each) => each.id === Number(id));
-    const pane = task && openTask(task, { change: (each, fields) => change(each, fields, said.saved(task.title)), from });
-    // The address is the list's again, so that the same link opens the task once more.
-    pane?.addEventListener("details-closed", () => location.hash === addressOf("tasks", String(id)) && history.replaceState(null, "", addressOf("tasks")));
-    return Boolean(task);
-  }
-
   /** A question has its place in Chat. An order that was not carried out is said here until it is tried again, or something else is. */
   function tell(text, { state: how, conversation }, again) {
     if (how === "waits") toast(text, { undo: said.look, action: () => go("chat", String(conversation)) });
@@ -161,7 +151,7 @@ export async function mount(host, { session: given, storage, go, announce }) {
   }
 
   box.addEventListener("task-tick", ({ detail }) => tick(detail.task));
-  box.addEventListener("task-open", ({ detail }) => open(detail.task.id, detail.from));
+  box.addEventListener("task-open", ({ detail }) => opened.go(detail.task.id, detail.from));
   box.addEventListener("task-menu", ({ detail }) => menu(detail));
   box.addEventListener("focusin", ({ target: at }) => {
     const task = at.closest("l3-task");
@@ -199,35 +189,23 @@ export async function mount(host, { session: given, storage, go, announce }) {
     note?.remove();
     if ((note = node)) refusal.append(node);
   };
-  here = { gone, timers, state, show, view, open, tellOf, store };
+  const opened = createOpened({ store, go, signal, change, tellOf, place: () => state.place });
+  here = { gone, timers, state, show, view, opened, tellOf };
 }
 
-/** Shows what the address names: `week`, a week by one of its days, or a task. */
-export function show([first, second] = []) {
+/** Shows what the address names: `week`, a week by one of its days, or a task over what is shown. */
+export function show(parts = []) {
   if (!here) return;
   const { state } = here;
+  const [first, second] = parts;
   const isWeek = first === "week";
-  Object.assign(state, { named: undefined, view: isWeek ? "week" : "list", day: isWeek ? dayOfName(second) : undefined });
+  const id = isWeek ? undefined : first;
+  if (!id) Object.assign(state, { place: parts, view: isWeek ? "week" : "list", day: isWeek ? dayOfName(second) : undefined });
   const isUnknown = isWeek && second !== undefined && state.day === undefined;
   here.tellOf(isUnknown ? emptyState(words.places.unknown(location.hash), words.places.unknownHelp) : undefined);
   here.view.choose(state.view);
   here.show();
-  if (first && first !== "week") openNamed(first);
-}
-
-/** Opens the task that the address names, once the list is there; one that is not in it is said to be missing. */
-function openNamed(id) {
-  const { state, store, gone, open, tellOf } = here;
-  state.named = id;
-  const look = (workspace) => {
-    if (gone.signal.aborted || state.named !== id) return;
-    const isOpen = open(id);
-    if (!isOpen && !mainState(workspace).lists.tasks?.entries) return;
-    if (!isOpen) tellOf(errorState(said.missing(id)));
-    state.named = undefined;
-  };
-  look(store.getState());
-  if (state.named) store.subscribe(look);
+  here.opened.show(id);
 }
 
 /** Takes the tasks out. */

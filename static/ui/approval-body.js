@@ -3,6 +3,7 @@
 
 import { h } from "../core/dom.js";
 import { argumentParts, grantMarks } from "../core/format.js";
+import { changesWithin } from "../core/line-diff.js";
 import { sizeOf } from "../core/numbers.js";
 import { approval as said } from "./approval-words.js";
 import { exactBlock, exactDiff, exactNodes, hiddenWarning } from "./exact.js";
@@ -35,11 +36,10 @@ export function approvalParts({ args, capability }) {
 export const approvalBody = (shown) => [...approvalSaid(shown), ...approvalParts(shown)];
 
 function textsOf({ args, what, why, capability }) {
-  const texts = [...what, why, ...argumentParts(args).map((each) => each.text)];
-  if (!capability) return texts;
   // The source also stands among the arguments as a rule; it is counted once.
-  const repeated = texts.includes(capability.source);
-  return [...texts, capability.name, ...(repeated ? [] : [capability.source]), ...(capability.grants_in_words ?? [])];
+  const others = argumentParts(args).filter((each) => changesOf(each, capability) === undefined);
+  const texts = [...what, why, ...others.map(({ text }) => text)];
+  return capability ? [...texts, capability.name, capability.source, ...(capability.grants_in_words ?? [])] : texts;
 }
 
 function capabilityParts({ source, language, replaces, diff, differences = [] }) {
@@ -77,13 +77,19 @@ function differenceNode(difference) {
   return foldable(exactBlock(text, "json", said.recordedCall), text);
 }
 
-/** The exact arguments. A source that was shown letter by letter already is named instead of being shown twice. */
+/** The lines in which an argument differs from the source that will run, which level3 makes of it; nothing if it is something else. */
+const changesOf = ({ kind, text }, capability) => (capability && !kind ? changesWithin(text, capability.source) : undefined);
+
+/** The exact arguments. A source that was shown letter by letter already is named instead of being shown twice; of one that was mended the mended lines stand. */
 function exactArguments(args, capability) {
   const parts = argumentParts(args);
   if (parts.length === 0) return [part(said.arguments, h("p", { class: "none" }, said.noArguments))];
-  return parts.map(({ label, kind, text, language }) => {
+  return parts.map((each) => {
+    const { label, kind, text, language } = each;
+    const changes = changesOf(each, capability);
+    if (changes === "") return h("p", { class: "none", dir: "auto" }, said.sameAsSource(label));
+    if (changes !== undefined) return part(said.mendedSource(label), foldable(exactDiff(changes, said.changedLines), changes));
     const title = { all: said.exactArguments, others: said.otherArguments }[kind] ?? said.argument(label);
-    if (capability && text === capability.source) return h("p", { class: "none", dir: "auto" }, said.sameAsSource(label));
     return part(title, foldable(exactBlock(text, language, title), text));
   });
 }

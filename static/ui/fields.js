@@ -170,7 +170,8 @@ function listControl(field) {
   node.append(list, more);
   const raws = rawOf(field);
   for (const raw of raws) add(raw, false);
-  for (let count = raws.length; count < field.min; count += 1) add(rawOf(field.item), false);
+  // One that may be left out begins without entries, which would have to be taken away first.
+  for (let count = raws.length; field.required && count < field.min; count += 1) add(rawOf(field.item), false);
   const mark = (found) => rows.forEach(({ control }, index) => control.mark(found?.at === index ? found : undefined));
   const focus = () => ((rows.find(({ control }) => control.target.ariaInvalid === "true") ?? rows[0])?.control ?? more).focus();
   return { node, isGroup: true, raw: () => rows.map(({ control }) => control.raw()), mark, focus };

@@ -2,10 +2,12 @@
 // arguments. Pure. An argument that is deeper than a list of simple values is one field for JSON;
 // the server checks everything again.
 
+import { isPlain, readJson } from "../core/json.js";
+
 const SIMPLE = new Set(["string", "integer", "number", "boolean"]);
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 
-const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+const isObject = (value) => !isPlain(value) && !Array.isArray(value);
 
 /**
  * The fields of a schema: `{ name, kind, title, help, required, … }`, with `kind` one of `text`, `number`, `flag`, `choice`, `list` and
@@ -77,7 +79,7 @@ export function readField(field, raw) {
     case "text":
       return readText(field, raw);
     default:
-      return readJson(field, raw);
+      return readDeep(field, raw);
   }
 }
 
@@ -124,10 +126,10 @@ function readList({ item, required, min, max }, raws) {
 
 const SHAPES = { object: isObject, array: Array.isArray };
 
-function readJson({ shape }, raw) {
+function readDeep({ shape }, raw) {
   let value;
   try {
-    value = JSON.parse(raw);
+    value = readJson(raw);
   } catch (error) {
     return { wrong: ["json", error.message] };
   }

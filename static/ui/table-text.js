@@ -1,11 +1,15 @@
 // Rows of a query in words: what kind each column is, how a cell reads, how columns sort, and the
 // rows as CSV and Markdown. Pure.
 
+import { isPlain } from "../core/json.js";
 import { shortDay, shortTime } from "../core/times.js";
 import { locale } from "../core/words.js";
 
 const NUMBERS = /^(int|integer|smallint|bigint|serial|float|double|real|numeric|decimal|money)/;
 const STAMP = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d(?:\.\d+)?))?\s*(Z|[+-]\d\d(?::?\d\d)?)?)?$/;
+
+/** True for a number, and for one that keeps its digits. */
+const isNumber = (value) => typeof value === "number" || (typeof value === "object" && isPlain(value));
 
 /** The kind of a column: `number`, `date`, `stamp`, `bool`, `json` or `text`, by its type, or without one by what is in it. */
 export function kindOf(type, values) {
@@ -19,11 +23,11 @@ export function kindOf(type, values) {
   }
   const there = values.filter((value) => value !== null && value !== undefined);
   if (there.length === 0) return "text";
-  if (there.every((value) => typeof value === "number")) return "number";
+  if (there.every(isNumber)) return "number";
   if (there.every((value) => typeof value === "boolean")) return "bool";
   if (there.every((value) => typeof value === "string" && STAMP.test(value)))
     return there.every((value) => value.length === 10) ? "date" : "stamp";
-  return there.some((value) => typeof value === "object") ? "json" : "text";
+  return there.every(isPlain) ? "text" : "json";
 }
 
 /** True for the name of a column that counts nothing: its numbers name things. */
@@ -47,11 +51,14 @@ export function timeOf(text) {
   const found = STAMP.exec(String(text ?? ""));
   if (!found) return undefined;
   const [, year, month, day, hour = "0", minute = "0", second = "0", zone] = found;
-  const parts = [Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Math.floor(Number(second))];
-  if (zone === undefined) return new Date(...parts).getTime();
+  const [date, time] = [[Number(year), Number(month) - 1, Number(day)], [Number(hour), Number(minute), Math.floor(Number(second)), 0]];
+  // Not `Date.UTC` and the like: they take the first hundred years for those of the last century.
+  const at = new Date(2000, 0);
+  if (zone === undefined) return (at.setFullYear(...date), at.setHours(...time));
   const sign = zone.startsWith("-") ? 1 : -1;
   const [hours, minutes] = zone === "Z" ? [0, 0] : [Number(zone.slice(1, 3)), Number(zone.slice(3).replace(":", "") || 0)];
-  return Date.UTC(...parts) + sign * (hours * 60 + minutes) * 60_000;
+  at.setUTCFullYear(...date);
+  return at.setUTCHours(...time) + sign * (hours * 60 + minutes) * 60_000;
 }
 
 /** The text of a value as it is copied. */
@@ -81,10 +88,10 @@ function numberText(exact) {
   return digits.get(places).format(exact);
 }
 
-/** "22 Nov, 14:05", with the year if it is another than now. */
+/** "22 Nov, 14:05", with the year if it is another than now. A year of fewer than four digits is read as one of another century, so it stands as it is. */
 function stampText(exact, kind, now) {
   const at = timeOf(exact);
-  if (at === undefined || Number.isNaN(at)) return { text: exact };
+  if (at === undefined || Number.isNaN(at) || exact.startsWith("0")) return { text: exact };
   return { text: kind === "date" || exact.length === 10 ? shortDay(at, now) : shortTime(at, now), exact };
 }
 

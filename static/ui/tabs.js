@@ -1,7 +1,10 @@
 // Tabs: one of a few panels is shown. Arrows move among them.
 
 import { h } from "../core/dom.js";
+import { styles } from "../core/styles.js";
 import { keyAlong } from "./along.js";
+
+await styles(import.meta.url, "tabs.css");
 
 let made = 0;
 

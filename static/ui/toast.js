@@ -2,11 +2,14 @@
 // at.
 
 import { h } from "../core/dom.js";
+import { styles } from "../core/styles.js";
 
 const SHOWN_MS = 8000;
+let styled;
 
 /** Says `text`; with `undo` there is a button of that name. */
-export function toast(text, { undo, action } = {}) {
+export async function toast(text, { undo, action } = {}) {
+  await (styled ??= styles(import.meta.url, "toast.css"));
   let host = document.querySelector(".toasts");
   if (!host) {
     host = h("div", { class: "toasts", role: "status" });

@@ -32,6 +32,5 @@ export function openVoiceUpgrade(isMember) {
   const go = isMember ? "" : h("a", { class: "button primary", href: addressOf("settings", "tiers") }, said.upgradeGo);
   const text = isMember ? said.upgradeMember : said.upgradeOwner;
   const dialog = openDialog(said.upgradeTitle, [h("h2", {}, said.upgradeTitle), h("p", {}, text), h("div", { class: "dialog-buttons" }, shut, go)], { "data-testid": "voice-upgrade" });
-  addEventListener("hashchange", () => dialog.close(), { once: true });
   shut.focus();
 }

@@ -31,6 +31,7 @@ const approval = {
   otherArguments: "The other arguments, exactly",
   argument: (name) => `The argument ${name}, exactly`,
   sameAsSource: (name) => `The argument ${name} is the source above, letter by letter.`,
+  mendedSource: (name) => `The argument ${name}, exactly: the source above but for these lines (− as it was written, + as it will run)`,
 };
 
 const approvals = {

@@ -36,7 +36,7 @@ export const chat = {
     elsewhereGo: "Open it anyway",
     files: "Add images or files",
     fileTooLarge: (name, kilobytes) => `${name} is too large: text files of at most ${kilobytes} KB in all go into one message. Send a part of it.`,
-    fileNotText: (name) => `${name} cannot be read as text. Images, text, CSV and JSON are taken.`,
+    fileNotText: (name) => `${name} is not text in UTF-8. Save it as UTF-8 and add it again.`,
     fileRemove: (name) => `Remove ${name}`,
     fileLines: (count) => (count === 1 ? "1 line" : `${count} lines`),
     fileTable: "Make a table of it",

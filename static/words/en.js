@@ -23,7 +23,6 @@ export default {
     unknown: (address) => `There is nothing at ${address}`,
     unknownHelp: "The address names no place of this page. It may be of a newer version, or mistyped.",
     broken: "This place could not be opened",
-    toChat: "Go to Chat",
     waiting: (count) => (count === 1 ? "1 approval waits" : `${count} approvals wait`),
   },
   line: {
@@ -112,7 +111,7 @@ export default {
   },
   images: {
     unnamed: "This image",
-    notTaken: (name) => `${name} is not an image that is taken; PNG, JPEG, WebP and GIF are.`,
+    notTaken: (name) => `${name} is not taken; text, CSV, JSON, PNG, JPEG, WebP and GIF are.`,
     tooLarge: (name, most) => `${name} has more than ${most} MB, which is the most.`,
     tooMany: (most) => `One message may bring ${most} images; send the others in the next.`,
     tour: "The built-in tour",

@@ -31,6 +31,7 @@ const approval = {
   otherArguments: "Os outros argumentos, exatamente",
   argument: (name) => `O argumento ${name}, exatamente`,
   sameAsSource: (name) => `O argumento ${name} é o código acima, letra por letra.`,
+  mendedSource: (name) => `O argumento ${name}, exatamente: o código acima, exceto estas linhas (− como foi escrito, + como vai rodar)`,
 };
 
 const approvals = {

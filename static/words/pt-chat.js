@@ -36,7 +36,7 @@ export const chat = {
     elsewhereGo: "Abrir mesmo assim",
     files: "Adicionar imagens ou arquivos",
     fileTooLarge: (name, kilobytes) => `${name} é grande demais: cabem no máximo ${kilobytes} KB de arquivos de texto numa mensagem. Envie uma parte dele.`,
-    fileNotText: (name) => `${name} não pode ser lido como texto. Imagens, texto, CSV e JSON são aceitos.`,
+    fileNotText: (name) => `${name} não é texto em UTF-8. Salve-o como UTF-8 e adicione-o de novo.`,
     fileRemove: (name) => `Remover ${name}`,
     fileLines: (count) => (count === 1 ? "1 linha" : `${count} linhas`),
     fileTable: "Fazer uma tabela",

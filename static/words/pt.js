@@ -22,7 +22,6 @@ export default {
     unknown: (address) => `Não há nada em ${address}`,
     unknownHelp: "O endereço não nomeia nenhum lugar desta página. Pode ser de uma versão mais nova, ou estar errado.",
     broken: "Este lugar não pôde ser aberto",
-    toChat: "Ir à conversa",
     waiting: (count) => (count === 1 ? "1 aprovação espera" : `${count} aprovações esperam`),
   },
   line: {
@@ -111,7 +110,7 @@ export default {
   },
   images: {
     unnamed: "Esta imagem",
-    notTaken: (name) => `${name} não é uma imagem aceita; PNG, JPEG, WebP e GIF são.`,
+    notTaken: (name) => `${name} não é aceito; texto, CSV, JSON, PNG, JPEG, WebP e GIF são.`,
     tooLarge: (name, most) => `${name} tem mais de ${most} MB, que é o máximo.`,
     tooMany: (most) => `Uma mensagem pode levar ${most} imagens; envie as outras na próxima.`,
     tour: "A demonstração embutida",

@@ -5,6 +5,8 @@ import { test } from "node:test";
 import { load } from "./load.mjs";
 
 const { createApi } = await load("core/api.js");
+const { siteApi } = await load("core/api-site.js");
+const { workApi } = await load("core/api-work.js");
 const { createLists } = await load("core/lists.js");
 const { reasonOf, words } = await load("core/words.js");
 
@@ -13,7 +15,7 @@ function setUp(answers) {
   const fetch = async (path, { method, body }) => {
     asked.push([method, path, body]);
     const [status, answer] = answers[`${method} ${path}`] ?? [404, { error: "There is nothing here." }];
-    return { ok: status < 300, status, json: async () => (answer === undefined ? JSON.parse("") : answer) };
+    return { ok: status < 300, status, text: async () => (answer === undefined ? "" : typeof answer === "string" ? answer : JSON.stringify(answer)) };
   };
   return { api: createApi(fetch), asked };
 }
@@ -54,11 +56,12 @@ test("changes_go_to_the_thing_by_its_name_and_an_empty_answer_is_enough", async 
   });
   assert.deepEqual(await api.undo(12), { call: 12, rows: 2 });
   asked.length = 0;
-  await api.setSecret("API_KEY", "sesame");
-  await api.removeSecret("API_KEY");
-  await api.enable("weather", false);
-  await api.enable("weather", true);
-  assert.deepEqual(await api.enable("a/b", true), { name: "a/b" });
+  const [site, work] = [siteApi(api.ask), workApi(api.ask)];
+  await site.setSecret("API_KEY", "sesame");
+  await site.removeSecret("API_KEY");
+  await work.enable("weather", false);
+  await work.enable("weather", true);
+  assert.deepEqual(await work.enable("a/b", true), { name: "a/b" });
   assert.deepEqual(asked[0], ["PUT", "/api/secrets/API_KEY", '{"value":"sesame"}']);
   assert.equal(asked[1][2], undefined);
 });
@@ -68,15 +71,24 @@ test("a_refusal_is_said_in_the_servers_sentence_and_otherwise_in_one_of_the_page
     "PUT /api/secrets/x": [400, { error: "A name is made of capital letters." }],
     "GET /api/usage": [502, undefined],
   });
-  await assert.rejects(api.setSecret("x", "v"), { message: "A name is made of capital letters." });
+  await assert.rejects(siteApi(api.ask).setSecret("x", "v"), { message: "A name is made of capital letters." });
   await assert.rejects(api.list("usage"), { message: "The server refused this (502)." });
   for (const [told, sentence] of [["there is no task 2", "There is no task 2."], ["`limit` is 1 to 200", "`limit` is 1 to 200."], ["due_at is no time", "due_at is no time."], ["nothing was\n- a", "Nothing was\n- a."], ["ask, again!", "Ask, again!"]]) {
     await assert.rejects(setUp({ "GET /api/tasks": [400, { error: told }] }).api.list("tasks"), { message: sentence });
   }
   const down = createApi(() => Promise.reject(new TypeError("Failed to fetch")));
   await assert.rejects(down.list("usage"), { message: "The server cannot be reached." });
-  const cut = createApi(async () => ({ ok: true, status: 200, json: () => Promise.reject(new TypeError("network error")) }));
+  const cut = createApi(async () => ({ ok: true, status: 200, text: () => Promise.reject(new TypeError("network error")) }));
   await assert.rejects(cut.list("usage"), { message: "The server cannot be reached." });
+});
+
+test("numbers_of_an_answer_and_of_a_request_keep_their_digits", async () => {
+  const document = '{"chat_id":12345678901234567890,"share":1.0}';
+  const { api, asked } = setUp({ "GET /api/operator/context": [200, `{"document":${document}}`], "PUT /api/operator/context": [200, {}] });
+  const read = await api.ask("GET", "/api/operator/context");
+  assert.equal(JSON.stringify(read.document), document);
+  await api.ask("PUT", "/api/operator/context", read);
+  assert.equal(asked.at(-1)[2], `{"document":${document}}`);
 });
 
 test("a_failure_of_the_browser_is_told_in_words_of_the_page", () => {

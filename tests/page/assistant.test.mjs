@@ -128,7 +128,7 @@ test("an_answer_that_was_spoken_says_from_which_sentence_on_it_was_not_heard", (
 });
 
 test("a_question_names_the_tasks_that_a_yes_is_about", () => {
-  const asked = { tool: "clearCompletedTasks", arguments: { confirmed: true, target: { tasks: [3, 9], subtasks: 0 } }, what: ["Should I delete 2 completed tasks with 0 subtasks?"], question: "Should I delete 2 completed tasks with 0 subtasks?", why: "" };
+  const asked = { tool: "clearCompletedTasks", arguments: { confirmed: true, target: { tasks: [3, 9], subtasks: 0 } }, what: ["Should I delete 2 completed tasks?"], question: "Should I delete 2 completed tasks?", why: "" };
   const state = stateOf(
     { type: "task", task: { id: 3, title: "Milk", status: "done", updated_at: "2026-11-23T08:00:00Z" }, deleted: false },
     queued(1, "clear"),
@@ -136,7 +136,7 @@ test("a_question_names_the_tasks_that_a_yes_is_about", () => {
     { type: "approval", id: 5, state: "pending", call: 1, turn: 1, ...asked },
   );
   const row = chatRows(turnRows(state), state, "Lea").find(({ kind }) => kind === "approval");
-  assert.equal(row.shown.question, "Should I delete 2 completed tasks with 0 subtasks?");
+  assert.equal(row.shown.question, "Should I delete 2 completed tasks?");
   assert.equal(row.targets, "Milk\n#9");
 });
 
@@ -173,7 +173,7 @@ test("a_member_is_one_whose_main_conversation_is_with_lea_and_has_fewer_places",
 
 test("nothing_of_the_owners_is_asked_for_a_member", async () => {
   const asked = [];
-  const fetch = async (path) => (asked.push(path), { ok: true, status: 200, json: async () => ({ tasks: [] }) });
+  const fetch = async (path) => (asked.push(path), { ok: true, status: 200, text: async () => '{"tasks":[]}' });
   class Socket {
     constructor() {
       Socket.last = this;

@@ -7,7 +7,6 @@ import { argumentLines, baseOf, cyclesOf, effectWords, safeAddress, tasksOf } fr
 import { deeper, lookBack } from "../../static/campaigns/older.js";
 import { proofWords, verdictWords } from "../../static/campaigns/proof.js";
 import { campaignsApi } from "../../static/core/api-campaigns.js";
-import { lineDiff } from "../../static/core/line-diff.js";
 import english from "../../static/words/en-campaigns.js";
 import portuguese from "../../static/words/pt-campaigns.js";
 import { campaignWorld } from "./support/campaign-world.mjs";
@@ -109,21 +108,6 @@ test("what_was_proposed_is_shown_argument_by_argument", () => {
 test("a_link_leads_to_the_web_and_nowhere_else", () => {
   assert.equal(safeAddress("https://example.com/a"), "https://example.com/a");
   for (const text of ["javascript:alert(1)", "data:text/html,x", " https://example.com", ""]) assert.equal(safeAddress(text), undefined, text);
-});
-
-test("a_diff_has_every_line_of_both_texts_in_order", () => {
-  assert.equal(lineDiff("a", "a"), "");
-  assert.equal(lineDiff("a\nb\nc", "a\nx\nc"), "@@ -1,3 +1,3 @@\n a\n-b\n+x\n c");
-  let seed = 7;
-  const random = (most) => (seed = (seed * 48_271) % 2_147_483_647) % most;
-  const text = () => Array.from({ length: 1 + random(9) }, () => "abc"[random(3)]).join("\n");
-  for (let turn = 0; turn < 500; turn += 1) {
-    const [before, after] = [text(), text()];
-    const lines = lineDiff(before, after).split("\n").slice(1);
-    if (before === after) continue;
-    const kept = (sign) => lines.filter((line) => line[0] !== sign).map((line) => line.slice(1)).join("\n");
-    assert.deepEqual([kept("+"), kept("-")], [before, after]);
-  }
 });
 
 let browser;

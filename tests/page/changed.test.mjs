@@ -86,7 +86,7 @@ test("orders_go_where_docs_api_says_and_a_refusal_names_the_powers_to_confirm", 
   let answer = { status: 200, body: {} };
   const base = createApi(async (path, { method, body }) => {
     asked.push([method, path, body && JSON.parse(body)]);
-    return { ok: answer.status < 400, status: answer.status, json: async () => answer.body };
+    return { ok: answer.status < 400, status: answer.status, text: async () => JSON.stringify(answer.body) };
   });
   const { api } = withWork({ api: base });
   await api.addTask({ title: "t" });

@@ -214,6 +214,14 @@ test("a_message_the_server_closes_the_socket_over_is_not_sent_for_ever", () => {
   );
 });
 
+test("an_approval_comes_with_the_digits_that_its_call_has", () => {
+  const { socket, store } = setUp();
+  socket().says(hello());
+  const args = '{"limit":{"maximum":9007199254740993}}';
+  socket().onmessage({ data: `{"type":"approval","id":5,"state":"pending","call":1,"turn":1,"conversation":1,"seq":1,"tool":"x","arguments":${args},"what":[]}` });
+  assert.equal(JSON.stringify(store.getState().items.get("approval:5").shown.args), args);
+});
+
 test("what_is_not_json_is_passed_over", () => {
   const { socket, store } = setUp();
   socket().says(hello());

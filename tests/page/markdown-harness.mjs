@@ -158,7 +158,25 @@ async function beforeTheHighlighter() {
   return before && early.querySelector(".hljs-keyword") !== null && early.textContent === "const a = 1;" && marked.querySelector("mark") !== null;
 }
 
+/** The parts of a formula are as wide in a narrow column as in a wide one: cells that shrink show other numbers. */
+async function inANarrowColumn() {
+  const row = [1200, 3400, 5600, 7800, 9100, 2300, 4500].join(" & ");
+  const widths = [];
+  for (const width of [200, 4000]) {
+    const host = document.createElement("div");
+    host.className = "markdown";
+    host.style.width = `${width}px`;
+    document.body.append(host);
+    renderMarkdown(host, `$$\\begin{pmatrix}${row}\\\\${row}\\end{pmatrix}$$`);
+    for (let tries = 0; tries < 1200 && !host.querySelector("math"); tries += 1) await new Promise((resolve) => setTimeout(resolve, 50));
+    widths.push([...host.querySelectorAll("mtd, mn")].map((node) => Math.round(node.getBoundingClientRect().width)).join());
+  }
+  const scrolls = document.querySelector("math[display=block]");
+  return { name: "no_part_of_a_formula_shrinks_in_a_narrow_column", ok: widths[0] === widths[1] && widths[0].split(",").length === 28 && scrolls.scrollWidth > 200, detail: widths.join(" and ") };
+}
+
 async function run() {
+  const narrow = await inANarrowColumn();
   const early = { name: "code_before_the_highlighter_is_coloured_when_it_comes", ok: await beforeTheHighlighter() };
   const hostile = Object.entries(HOSTILE).map(([name, text]) => ({
     name,
@@ -181,7 +199,7 @@ async function run() {
   document.body.append(control);
   control.innerHTML = HOSTILE["image with a handler"];
   for (let wait = 0; wait < 1200 && pwned === before; wait++) await new Promise((resolve) => setTimeout(resolve, 50));
-  return { hostile, plain: [early, ...plain], pwned: before, control: { ran: pwned > before } };
+  return { hostile, plain: [early, narrow, ...plain], pwned: before, control: { ran: pwned > before } };
 }
 
 const report = await run().catch((error) => ({ failure: String(error.stack) }));

@@ -226,11 +226,46 @@ test("the_palette_calls_nothing_missing_that_it_could_not_ask_for", options, asy
   await browser.waitFor(`const node = document.querySelector(".palette .none"); return !node.hidden && node.textContent === "Nothing fits."`);
 });
 
+test("a_conversation_that_could_not_be_opened_is_told_of_until_one_is_opened", options, async () => {
+  const notices = async (...texts) => {
+    const script = `const all = [...document.querySelectorAll("l3-messages:not([hidden]) .note.notice")].map((node) => node.querySelector(".note-text").innerText); return all.length === arguments[0].length && arguments[0].every((text, at) => all[at].includes(text))`;
+    await browser.waitFor(script, texts);
+  };
+  const isShown = () => browser.waitFor(`return [...document.querySelectorAll("l3-messages:not([hidden]) l3-assistant")].some((node) => node.innerText.includes("Here they are."))`);
+  await open("#chat/31");
+  await isShown();
+  for (const wrong of ["#chat/abc", "#chat/abd"]) {
+    await browser.js(`location.hash = arguments[0]`, wrong);
+    await notices(wrong);
+  }
+  await browser.js(`location.hash = "#chat"`);
+  await notices();
+  await browser.js(`location.hash = "#chat/31"`);
+  await isShown();
+  await notices();
+  const state = (is) => browser.waitFor(`return (document.querySelector("[data-testid=connection]")?.dataset.state === "connected") === arguments[0]`, is);
+  server.world.down = true;
+  server.drop();
+  await state(false);
+  await browser.js(`location.hash = "#chat/77"`);
+  await notices("The server cannot be reached.");
+  server.world.down = false;
+  server.world.api["/api/conversations/77/frames"] = { ...server.world.api["/api/conversations/31/frames"], frames: server.world.api["/api/conversations/31/frames"].frames.map((frame) => ({ ...frame, conversation: 77 })) };
+  await browser.js(`dispatchEvent(new Event("online"))`);
+  await state(true);
+  await isShown();
+  await notices();
+});
+
 test("an_address_below_a_place_that_names_nothing_says_so", options, async () => {
   await open("#settings/nothing");
   await browser.waitFor(`return document.querySelector("[data-place=settings] [data-testid=empty]")?.innerText.includes("#settings/nothing")`);
   await browser.js(`location.hash = "#settings/look"`);
   await browser.waitFor(`return document.querySelector("[data-place=settings] [data-testid=empty]") === null`);
+  // The second press on a link goes there like the first.
+  const link = `const link = document.querySelector("[data-place=settings] .setting-nav a[href='#settings/look']");`;
+  await browser.js(`${link} link.focus(); link.click()`);
+  await browser.waitFor(`return document.activeElement?.closest("[data-testid=settings-look]") !== null`);
   await browser.js(`location.hash = "#tasks/nothing"`);
   await browser.waitFor(`return document.querySelector(".task-refusal")?.innerText.includes("There is no task nothing")`);
   await browser.js(`location.hash = "#tasks/week/nonsense"`);

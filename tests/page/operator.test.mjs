@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { operatorApi } from "../../static/core/api-operator.js";
+import { readJson } from "../../static/core/json.js";
 import { qrRows } from "../../static/core/qr.js";
 import { localTime } from "../../static/core/times.js";
 import english from "../../static/words/en-operator.js";
@@ -130,6 +131,29 @@ test("a_draft_of_the_global_context_stays_when_a_newer_version_overtakes_it", as
     assert.deepEqual([text.value, newer.hidden], ['{"a": "mine"}', false], "a later look changes neither");
     await saved();
     assert.deepEqual([kept.version, kept.document, newer.hidden, wrong(), said.length], [3, { a: "mine" }, true, "", 1]);
+  } finally {
+    delete globalThis.document;
+  }
+});
+
+test("numbers_of_the_global_context_that_nobody_touched_are_saved_as_they_were", async () => {
+  globalThis.document = paper();
+  try {
+    const written = '{\n  "account": 9007199254740993,\n  "share": 1.0,\n  "note": "x"\n}';
+    const sent = [];
+    const api = {
+      operatorContext: async () => readJson(`{"version":1,"document":${written},"bytes":11,"most_bytes":8192}`),
+      setOperatorContext: async (version, document) => (sent.push(JSON.stringify(document)), { version: 2, document, bytes: 11, most_bytes: 8192 }),
+    };
+    const section = memorySection({ api, signal: new AbortController().signal, announce() {}, tell: assert.fail });
+    const all = (node) => [node, ...(node.children ?? []).flatMap(all)];
+    const [text, save] = ["operator-memory", "operator-save"].map((id) => all(section.node).find((node) => node.attributes?.["data-testid"] === id));
+    await section.load();
+    assert.equal(text.value, written);
+    text.value = text.value.replace('"x"', '"xy"');
+    save.click();
+    await new Promise(setImmediate);
+    assert.deepEqual(sent, ['{"account":9007199254740993,"share":1.0,"note":"xy"}']);
   } finally {
     delete globalThis.document;
   }

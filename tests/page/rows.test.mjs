@@ -45,6 +45,11 @@ test("times_are_the_reader_s_and_the_exact_text_is_kept", () => {
   assert.equal(timeOf("2026-01-01T00:00:00+05:30"), Date.UTC(2025, 11, 31, 18, 30));
   assert.equal(timeOf("2026-01-01 00:00:00-03"), Date.UTC(2026, 0, 1, 3));
   assert.equal(timeOf("1234"), undefined);
+  // The first hundred years are none of the last century.
+  assert.equal(new Date(timeOf("0044-03-15T10:00:00Z")).toISOString(), "0044-03-15T10:00:00.000Z");
+  assert.equal(new Date(timeOf("0099-01-01")).getFullYear(), 99);
+  assert.ok(timeOf("0001-01-01 10:00:00") < timeOf("0044-03-15T10:00:00Z"));
+  assert.deepEqual([cell("0044-03-15 10:00:00").text, cell("0099-01-01", "date").text], ["0044-03-15 10:00:00", "0099-01-01"]);
   assert.deepEqual([cell(null).text, cell(undefined).none], ["–", true]);
 });
 
@@ -110,7 +115,7 @@ test("a_text_file_goes_into_the_message_and_comes_out_again", async () => {
   assert.deepEqual([{ name: "a.csv" }, { name: "x", type: "text/plain" }, { name: "a.json" }, { name: "a.png", type: "image/png" }, { name: "a.exe" }].map(isTextFile), [true, true, true, false, false]);
   const { files, problems } = await readTextFiles([file("books.csv", "id,title\r\n1,Dune\r\n"), file("b.bin", new Uint8Array([0xff, 0xfe, 0])), file("big.txt", "x".repeat(1_048_577))]);
   assert.deepEqual(files, [{ name: "books.csv", text: "id,title\n1,Dune" }], "as many lines as after it is sent");
-  assert.match(problems.join("\n"), /b\.bin cannot be read as text[^]*big\.txt is too large: text files of at most 1024 KB/);
+  assert.match(problems.join("\n"), /b\.bin is not text in UTF-8[^]*big\.txt is too large: text files of at most 1024 KB/);
   const said = withFiles("Look", files);
   assert.deepEqual(partsOf(said), [{ text: "Look" }, { name: "books.csv", text: "id,title\n1,Dune" }]);
   assert.deepEqual(partsOf(withFiles("", files)), [{ name: "books.csv", text: "id,title\n1,Dune" }]);

@@ -33,10 +33,10 @@ function setUp({ storage = new Map(), frames = [], first = async () => ({ frames
     schedule: (tell) => tell(),
     fetch: async (path) => {
       asked.push(path);
-      if (path.includes("/1/frames")) return { ok: true, status: 200, json: async () => first() };
+      if (path.includes("/1/frames")) return { ok: true, status: 200, text: async () => JSON.stringify(await first()) };
       const missing = path.includes("/99/");
       const body = missing ? { error: "There is no conversation 99." } : path.includes("/frames") ? { frames, before: null } : {};
-      return { ok: !missing, status: missing ? 404 : 200, json: async () => body };
+      return { ok: !missing, status: missing ? 404 : 200, text: async () => JSON.stringify(body) };
     },
     Socket,
     clock: { setTimeout: (callback) => (timers.set(timers.size, callback), timers.size - 1), clearTimeout: (id) => timers.delete(id) },

@@ -72,7 +72,7 @@ test("every_setting_that_can_be_changed_has_its_words", () => {
 
 test("settings_and_law_are_asked_and_changed_at_their_addresses", async () => {
   const asked = [];
-  const { ask } = createApi(async (path, { method, body }) => (asked.push([method, path, body && JSON.parse(body)]), { ok: true, status: 200, json: async () => ({}) }));
+  const { ask } = createApi(async (path, { method, body }) => (asked.push([method, path, body && JSON.parse(body)]), { ok: true, status: 200, text: async () => "{}" }));
   const api = siteApi(ask);
   await api.events({ kind: "turn_ended", tool: "", before: undefined });
   await api.setRule("builder", "a/b", null);

@@ -195,6 +195,46 @@ test("on_a_phone_deny_and_approve_are_in_sight_from_the_beginning_of_a_long_ques
   assert.deepEqual(await both(), { ...good, heading: true, atEnd: false }, "and at its beginning");
 });
 
+test("an_open_task_has_an_address_and_back_leads_to_where_it_was_opened", options, async () => {
+  const task = (id, title) => ({ id, title, details: "", status: "pending", due_at: null, updated_at: new Date().toISOString() });
+  const api = { "/api/tasks": { tasks: [task(1, "Paint"), task(2, "Water")], more: false } };
+  const press = (id) => browser.js(`document.querySelector("[data-task='" + arguments[0] + "'] .task-title").click()`, id);
+  const isOpen = (id) => is(`location.hash === "#tasks/" + arguments[0] && document.querySelector("dialog.details h2")?.innerText.includes(arguments[0])`, id);
+  const isShut = (hash) => is(`location.hash === arguments[0] && document.querySelector("dialog.details") === null`, hash);
+  await open(PHONE, { hash: "#tasks", api });
+  await is(`document.querySelectorAll("l3-task").length === 2`);
+  const entries = await browser.js("return history.length");
+  await press(1);
+  await isOpen(1);
+  await browser.js("history.back()");
+  await isShut("#tasks");
+  await press(2);
+  await isOpen(2);
+  await browser.js(`document.querySelector(".details-back").click()`);
+  await isShut("#tasks");
+  await hasFocus("[data-task='2'] .task-title");
+  assert.equal(await browser.js("return history.length"), entries + 1, "each way back takes its entry along");
+  await browser.js(`location.hash = "#tasks/week"`);
+  await is(`document.querySelector(".week-bar")?.checkVisibility()`);
+  await press(1);
+  await isOpen(1);
+  await is(`document.querySelector(".week-bar")?.checkVisibility()`);
+  await browser.js("history.back()");
+  await isShut("#tasks/week");
+  // On a desk the next one is opened beside the list.
+  await browser.size(...DESK);
+  await press(1);
+  await isOpen(1);
+  await press(2);
+  await isOpen(2);
+  await browser.js("history.back()");
+  await isShut("#tasks/week");
+  await browser.js(`location.hash = "#tasks/2"`);
+  await isOpen(2);
+  await browser.js(`document.querySelector(".details-close").click()`);
+  await isShut("#tasks/week");
+});
+
 test("on_a_phone_the_week_is_one_day_and_the_arrows_go_from_day_to_day", options, async () => {
   const noon = (later) => {
     const now = new Date();

@@ -141,6 +141,14 @@ test("an_error_without_turn_and_id_is_a_notice_that_can_be_dismissed", () => {
   const state = after([HELLO, { type: "error", content: "not JSON" }, { type: "error", content: "not JSON" }]);
   assert.deepEqual(shape(state), ["notice:not JSON"]);
   assert.deepEqual(shape(reduce(state, { type: "@dismiss", key: state.notices[0].key })), []);
+  assert.equal(reduce(state, { type: "@dismiss", key: "another" }), state, "nobody is told of a change that is none");
+});
+
+test("a_notice_with_a_key_takes_the_place_of_the_last_with_it", () => {
+  const said = (content) => ({ type: "error", key: "said", content });
+  const state = after([HELLO, said("no 8"), { type: "error", content: "not JSON" }, said("no 9")]);
+  assert.deepEqual(shape(state), ["notice:not JSON", "notice:no 9"]);
+  assert.deepEqual(shape(reduce(state, { type: "@dismiss", key: "said" })), ["notice:not JSON"]);
 });
 
 test("deltas_append_and_the_assistant_frame_replaces_them_in_the_same_row", () => {

@@ -117,6 +117,36 @@ const openSteps = async () => {
   await is(`document.querySelectorAll("l3-tool .step-mark").length === 4 && document.querySelector("l3-tool").checkVisibility()`);
 };
 
+test("an_empty_file_has_no_line", options, async () => {
+  await browser.js(`document.querySelector("l3-composer").add([new File([""], "empty.txt")])`);
+  await is(`document.querySelector(".file-chip .file-size")?.innerText === "0 lines"`);
+  await click(".file-chip .icon-button");
+});
+
+test("a_message_that_was_changed_and_not_sent_is_there_again_unless_it_was_cancelled", options, async () => {
+  const changed = async (text) => {
+    await click("[data-testid=message-edit]");
+    await is(`document.activeElement?.dataset.testid === "edit-text"`);
+    const before = await browser.js(`return document.activeElement.value`);
+    if (text) await browser.js(`document.activeElement.value = arguments[0]; document.activeElement.dispatchEvent(new Event("input", { bubbles: true }))`, text);
+    return before;
+  };
+  const isShut = () => is(`document.querySelector("dialog[open]") === null`);
+  assert.equal(await changed("Show me all of them."), "Show me the rows.");
+  for (const type of ["mousePressed", "mouseReleased"]) await browser.cdp("Input.dispatchMouseEvent", { type, x: 5, y: 5, button: "left", clickCount: 1 });
+  await isShut();
+  assert.equal(await changed(), "Show me all of them.", "a press beside the dialog loses nothing");
+  await browser.js(`location.hash = "#approvals"`);
+  await isShut();
+  await is(`document.activeElement?.dataset.place === "approvals"`);
+  await browser.js(`history.back()`);
+  await is(`document.querySelector("[data-testid=message-edit]")?.checkVisibility()`);
+  assert.equal(await changed(), "Show me all of them.", "and neither does Back");
+  await pressWords("dialog button", "Cancel");
+  await isShut();
+  assert.equal(await changed(), "Show me the rows.");
+});
+
 test("the_timeline_has_an_icon_for_each_kind_of_step_and_how_long_it_took", options, async () => {
   const source = readFileSync(new URL("../../static/ui/icons.js", import.meta.url), "utf8");
   const path = (name) => new RegExp(`^  ${name}: "([^"]+)"`, "m").exec(source)[1];

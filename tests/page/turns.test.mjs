@@ -103,6 +103,13 @@ test("an_order_is_shown_as_its_step_and_never_by_the_text_that_a_model_reads", (
   assert.deepEqual(kinds(told), ["user", "steps", "assistant", "foot"], "words for a person stay");
 });
 
+test("a_stop_in_the_middle_of_an_answer_is_said_once", () => {
+  const ended = (...frames) => kinds(turnRows(after(frames)));
+  const [t, u] = [turn(1), turn(1)];
+  assert.deepEqual(ended(t.queued(), t.says("one", { stopped: true }), t.ends("aborted", { reason: "Stopped." })), ["user", "assistant", "foot"]);
+  assert.deepEqual(ended(u.queued(), u.ends("aborted", { reason: "Stopped." })), ["user", "end", "foot"]);
+});
+
 test("an_outcome_that_nobody_knows_is_unknown_and_never_a_failure", () => {
   for (const [name, make] of [
     ["the result says so", (t) => [t.result(1, { ok: false, uncertain: true, said: "It may or may not have happened." })]],
@@ -209,6 +216,7 @@ test("steps_are_counted_by_kind_and_timed", () => {
   const line = stepsLine([step("execute_sql", 100), step("execute_sql", 100), step("write_capability", 900), step("roman", 50), step("weather", 50)]);
   assert.equal(line, "5 steps · 2 SQL, 1 capability written, 2 calls · 1.2 s");
   assert.equal(stepsLine([{ kind: "assistant", content: "x" }]), "1 step · 1 note");
+  for (const came of ["denied", "mended"]) assert.equal(stepsLine([step("write_capability", 900, came), step("restart", 100, came)]), "2 steps · 2 calls · 1.0 s", "nothing was written");
   assert.equal(kindWord(step("roman")), "roman");
   assert.equal(doing({ ...step("execute_sql"), args: { query: "SELECT\n 1" } }), "SELECT 1");
   assert.deepEqual([0, 4.4, 999, 1234, 12_000, 59_960, 185_000, undefined, null].map(duration), ["0 ms", "4 ms", "999 ms", "1.2 s", "12 s", "1 min", "3 min 5 s", "", ""]);
@@ -277,6 +285,8 @@ test("an_answer_is_known_as_retried_from_the_branches_that_the_server_tells", as
   const told = [];
   const retried = createRetried({ ask: async (method, path) => (asked.push(`${method} ${path}`), { branches }) }, () => told.push("told"));
   assert.deepEqual([retried(state, 1, undefined), asked], [{}, []], "a list that is not there tells nothing");
+  retried(after([]), 2, []);
+  assert.deepEqual(asked, [], "the server may not have one without a turn");
   retried(state, 1, []);
   await new Promise(setImmediate);
   assert.deepEqual([asked, told], [["GET /api/conversations/1"], ["told"]]);

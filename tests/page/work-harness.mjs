@@ -34,7 +34,7 @@ function setUp(world) {
   const host = document.createElement("main");
   document.body.append(host);
   const said = { announced: [], gone: [], title: "" };
-  const context = { session, storage, announce: (text) => said.announced.push(text), go: (...parts) => said.gone.push(parts.join("/")), setTitle: (text) => (said.title = text), setLead() {}, isShown: () => true };
+  const context = { session, storage, announce: (text) => said.announced.push(text), go: (place, ...parts) => (said.gone.push([place, ...parts].join("/")), place === "tasks" && tasks.show(parts)), setTitle: (text) => (said.title = text), setLead() {}, isShown: () => true };
   const find = (css) => document.querySelector(css);
   return { server, session, host, context, said, find };
 }
@@ -176,7 +176,7 @@ async function tryTasks() {
 }
 
 async function tryCapabilities() {
-  const parameters = { type: "object", properties: { n: { type: "integer", minimum: 1, description: HOSTILE }, all: { type: "array", items: { type: "string" } } }, required: ["n"] };
+  const parameters = { type: "object", properties: { n: { type: "integer", minimum: 1, description: HOSTILE }, all: { type: "array", items: { type: "string" } }, some: { type: "array", items: { type: "string" }, minItems: 2 } }, required: ["n"] };
   const all = [{ name: "roman", version: 2, state: "installed", description: `${HOSTILE}. Use it when the user asks.`, grants: {}, grants_in_words: [HOSTILE], parameters, calls: { calls: 12, failures: 0, p50_ms: 4, per_day: [0, 3, 9], last_error: null } }];
   const page = setUp({ capabilities: all });
   const { server, find, host } = page;
@@ -245,6 +245,7 @@ async function tryCapabilities() {
   send.click();
   await until(() => find("[data-testid=try-result] [data-testid=outcome][data-state=done]"), "the outcome");
   const result = find("[data-testid=try-result]").textContent;
+  checks.a_list_that_may_be_left_out_begins_without_entries = field("some").querySelector(".list-row") === null && field("some").querySelector(".wrong").hidden;
   checks.the_result_and_the_log_are_shown = result.includes('"n": 7') && result.includes("a line") && result.includes("roman was called.");
   server.will.state = "unknown";
   send.click();
@@ -282,6 +283,11 @@ async function tryCapabilities() {
   URL.createObjectURL = createObjectURL;
   checks.export_saves_the_whole_folder_in_one_file = saved.name === "roman-v2.json" && saved.blob.type === "application/json" && JSON.stringify(JSON.parse(await saved.blob.text())) === '{"capability.json":{"name":"roman","version":2},"source.js":"let a = 1;"}';
 
+  find("[data-action=rollback]").click();
+  await until(() => find("dialog [data-testid=confirm]"), "a question");
+  dispatchEvent(new HashChangeEvent("hashchange"));
+  await until(() => find("dialog") === null, "it is closed");
+  checks.a_question_is_closed_when_its_place_is_left = all[0].version === 2;
   find("[data-action=rollback]").click();
   find("[data-testid=confirm]").click();
   await until(() => find("dialog .grant-list"), "the second question");

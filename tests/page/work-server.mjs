@@ -89,9 +89,9 @@ export function workServer({ tasks = [], capabilities = [] } = {}) {
       const found = pattern.exec(`${method} ${path}`);
       if (!found) continue;
       const [status, told] = await answer(found, body ? JSON.parse(body) : {});
-      return { ok: status < 400, status, json: async () => structuredClone(told) };
+      return { ok: status < 400, status, text: async () => JSON.stringify(told) };
     }
-    return { ok: true, status: 200, json: async () => ({}) };
+    return { ok: true, status: 200, text: async () => "{}" };
   }
 
   class Socket {

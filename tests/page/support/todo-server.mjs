@@ -106,7 +106,7 @@ export async function serveTodos({ now = Date.now(), role = "owner", todos = som
     },
     clearCompletedTasks() {
       for (const task of todos.filter(({ status }) => status === "done")) work.deleteTask({ taskName: `#${task.id}` });
-      return "Deleted 1 completed task with 0 subtasks.";
+      return "Deleted 1 completed task.";
     },
     completeTask({ taskName }) {
       const task = find(taskName);
@@ -161,8 +161,8 @@ export async function serveTodos({ now = Date.now(), role = "owner", todos = som
   };
   const QUESTIONS = {
     createTask: ({ description }) => [`Should I create a task called “${description}”?`, { title: description }],
-    deleteTask: ({ taskName }) => [`Should I delete the task “${find(taskName).title}” with ${find(taskName).subtasks?.length ?? 0} subtasks?`, { id: find(taskName).id }],
-    clearCompletedTasks: () => ["Should I delete 1 completed task with 0 subtasks?", { tasks: todos.filter(({ status }) => status === "done").map(({ id }) => id), subtasks: 0 }],
+    deleteTask: ({ taskName }) => [`Should I delete the task “${find(taskName).title}”${find(taskName).subtasks?.length ? ` with ${find(taskName).subtasks.length} subtasks` : ""}?`, { id: find(taskName).id }],
+    clearCompletedTasks: () => ["Should I delete 1 completed task?", { tasks: todos.filter(({ status }) => status === "done").map(({ id }) => id), subtasks: 0 }],
   };
 
   function carryOut(turn, name, args, answer) {

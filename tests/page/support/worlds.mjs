@@ -29,7 +29,7 @@ function leaFrames(at) {
     { type: "reminder", task: 1, remind_at: at(0), late: false, content: "Reminder: Water the plants" },
     { type: "turn", turn: 13, state: "queued", origin: "message", content: "delete the rent" },
     { type: "tool_call", name: "deleteTask", arguments: { taskName: "rent" }, call: 23, turn: 13 },
-    asked(62, 23, 13, "Should I delete the task “Pay the rent” with 0 subtasks?", { tool: "deleteTask" }),
+    asked(62, 23, 13, "Should I delete the task “Pay the rent”?", { tool: "deleteTask" }),
   ].map((frame, index) => ({ ...frame, conversation: 21, seq: index + 1, at: at((index - 20) * MINUTE) }));
 }
 
