@@ -5,38 +5,61 @@
   'use strict';
   // A capability may overwrite the global ones.
   const { parse, stringify } = JSON;
-  const { max, min, ceil } = Math;
+  const { max, min, ceil, round } = Math;
   const { isArray } = Array;
   const { freeze, keys, create, setPrototypeOf } = Object;
   const { apply } = Reflect;
   const { iterator } = Symbol;
   const { isView } = ArrayBuffer;
   const RealDate = Date, RealError = Error, RealTypeError = TypeError, RealPromise = Promise;
+  const RealMap = Map, RealSet = Set, RealString = String;
   const Bytes = Uint8Array, Buffer = ArrayBuffer, Address = URL, Query = URLSearchParams;
   const method = (function_) => Function.prototype.call.bind(function_);
   const shift = method(Array.prototype.shift), splice = method(Array.prototype.splice);
   const toLowerCase = method(String.prototype.toLowerCase), toUpperCase = method(String.prototype.toUpperCase);
-  const trim = method(String.prototype.trim), has = method(Set.prototype.has);
+  const trim = method(String.prototype.trim), slice = method(String.prototype.slice);
+  const has = method(Set.prototype.has), add = method(Set.prototype.add);
   const toBase64 = method(Uint8Array.prototype.toBase64), fromBase64 = Uint8Array.fromBase64.bind(Uint8Array);
   const define = (name, value) =>
     Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
 
   // ---- log
+  // JSON of what has none: what stood above is marked, so a circle ends, and a BigInt is a text.
+  const marked = (value) => {
+    const above = new RealSet();
+    return stringify(value, (_, item) => {
+      if (typeof item === 'bigint') return `${item}n`;
+      if (typeof item !== 'object' || item === null) return item;
+      if (has(above, item)) return '[as above]';
+      add(above, item);
+      return item;
+    });
+  };
   const show = (value) => {
     if (typeof value === 'string') return value;
-    if (value instanceof Error) return value.stack ? `${value.name}: ${value.message}\n${value.stack}` : String(value);
-    if (value instanceof Map || value instanceof Set) value = [...value];
-    try { return stringify(value) ?? String(value); } catch { /* a circle, or a promise */ }
-    try { return String(value); } catch (error) { return `${error}`; }
+    if (value instanceof RealError) return value.stack ? `${value.name}: ${value.message}\n${value.stack}` : RealString(value);
+    if (value instanceof RealMap || value instanceof RealSet) value = [...value];
+    if (typeof value === 'object') {
+      try { return stringify(value) ?? RealString(value); } catch { /* a circle, a BigInt, or a promise */ }
+      try { return marked(value) ?? RealString(value); } catch { /* a promise */ }
+    }
+    try { return RealString(value); } catch (error) { return `${error}`; }
   };
   const print = (level) => (...values) => {
     let line = '';
     for (let i = 0; i < values.length; i++) line += (i ? ' ' : '') + show(values[i]);
     host.log(level, line);
   };
+  const counts = create(null), times = create(null);
+  const sinceTime = (label = 'default', ...values) => print(1)(`${label}: ${round(host.now() - times[label])} ms`, ...values);
   define('console', {
     debug: print(0), trace: print(0), log: print(1), info: print(1), table: print(1), dir: print(1), warn: print(2), error: print(3),
     assert: (condition, ...values) => { if (!condition) print(3)('Assertion failed:', ...values); },
+    group: print(1), groupCollapsed: print(1), groupEnd() {}, clear() {},
+    count: (label = 'default') => print(1)(`${label}: ${counts[label] = (counts[label] ?? 0) + 1}`),
+    countReset: (label = 'default') => { delete counts[label]; },
+    time: (label = 'default') => { times[label] = host.now(); },
+    timeLog: sinceTime, timeEnd: sinceTime,
   });
 
   // ---- clock: timers. Due ones run one at a time, in the order of their moments, each followed by its microtasks.
@@ -103,12 +126,25 @@
     get encoding() { return 'utf-8'; }
     encode(text = '') { return host.utf8Encode(String(text)); }
   });
+  const withoutMark = (text) => text[0] === '\ufeff' ? slice(text, 1) : text;
+  const isWhole = (bytes, text) => {
+    const again = host.utf8Encode(text);
+    for (let i = 0; i < bytes.length; i++) if (bytes[i] !== again[i]) return false;
+    return bytes.length === again.length;
+  };
   define('TextDecoder', class TextDecoder {
-    constructor(label = 'utf-8') {
+    constructor(label = 'utf-8', { fatal = false, ignoreBOM = false } = {}) {
       if (!/^utf-?8$/i.test(label)) throw new RangeError(`TextDecoder knows only utf-8, not ${label}`);
+      this.fatal = !!fatal;
+      this.ignoreBOM = !!ignoreBOM;
     }
     get encoding() { return 'utf-8'; }
-    decode(data) { return data === undefined ? '' : host.utf8Decode(bytesOf(data)); }
+    decode(data) {
+      if (data === undefined) return '';
+      const bytes = bytesOf(data), text = host.utf8Decode(bytes);
+      if (this.fatal && !isWhole(bytes, text)) throw new RealTypeError('the bytes are not UTF-8');
+      return this.ignoreBOM ? text : withoutMark(text);
+    }
   });
 
   // ---- structuredClone
@@ -268,7 +304,7 @@
     }
     get ok() { return this.status >= 200 && this.status < 300; }
     get bodyUsed() { return false; } // it may be read as often as one likes
-    #text() { return typeof this.#body === 'string' ? this.#body : host.utf8Decode(this.#body); }
+    #text() { return withoutMark(typeof this.#body === 'string' ? this.#body : host.utf8Decode(this.#body)); }
     #bytes() { return typeof this.#body === 'string' ? host.utf8Encode(this.#body) : new Bytes(this.#body); }
     #gives(name, read) { return promiseOf(`response.${name}()`, (async () => read())()); }
     text() { return this.#gives('text', () => this.#text()); }
@@ -306,6 +342,9 @@
     const url = typeof input === 'object' && input !== null && typeof input.url === 'string' ? input.url : `${input}`;
     const { place, host: granted } = hostOf(url);
     need('http', `reach ${place}`, { hosts: [granted] });
+    if ((init.redirect ?? 'follow') !== 'follow') {
+      throw new RealTypeError('redirects within the grants are always followed here: leave `redirect` out and compare response.url with the address');
+    }
     const method = toUpperCase(`${init.method ?? 'GET'}`), headers = new Headers(init.headers), request = { method, url };
     if (init.body !== undefined && init.body !== null) {
       if (method === 'GET' || method === 'HEAD') throw new RealTypeError(`a request with ${method} has no body; give a method, like POST`);
@@ -364,5 +403,5 @@
     if (denied & 4) Math.random = not('random');
   };
 
-  return { next, refuse };
+  return { next, refuse, show };
 })

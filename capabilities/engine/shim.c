@@ -61,6 +61,7 @@ static JSRuntime *runtime;
 static JSContext *context;
 static JSValue next;        // prelude: waits for the next timer or operation and deals with it; false when there is none
 static JSValue refuse;      // prelude: takes away what quickjs itself gives without the power
+static JSValue show;        // prelude: any value as text, as console.log shows it
 static const char *phase;   // what INSPECT was doing when it failed
 static Answer answer;
 
@@ -93,11 +94,21 @@ EXPORT("cabi_realloc") void *cabi_realloc(void *old, size_t old_size, size_t ali
     return memory;
 }
 
+// The text of a value for the host, which takes UTF-8 only. JavaScript cuts texts within characters; half a character
+// becomes U+FFFD, which has as many bytes.
+static const char *utf8(JSContext *c, size_t *length, JSValueConst value) {
+    const char *text = JS_ToCStringLen(c, length, value);
+    if (!text) return NULL;
+    for (char *at = (char *)text, *end = at + *length; (at = memchr(at, 0xed, end - at)); at++)
+        if ((uint8_t)at[1] >= 0xa0) memcpy(at, "\xef\xbf\xbd", 3);
+    return text;
+}
+
 // Answers with a JavaScript string, which is taken over.
 static Answer *answer_with(bool is_error, JSValue string) {
     static const char out_of_memory[] = "{\"name\":\"InternalError\",\"message\":\"out of memory\"}";
     size_t length;
-    const char *text = JS_ToCStringLen(context, &length, string);
+    const char *text = utf8(context, &length, string);
     if (!text) {
         is_error = true;
         text = out_of_memory;
@@ -117,7 +128,7 @@ static JSValue js_log(JSContext *c, JSValueConst this, int argc, JSValueConst *a
     uint32_t level;
     size_t length;
     if (JS_ToUint32(c, &level, argv[0])) return JS_EXCEPTION;
-    const char *text = JS_ToCStringLen(c, &length, argv[1]);
+    const char *text = utf8(c, &length, argv[1]);
     if (!text) return JS_EXCEPTION;
     host_log(level, text, length);
     JS_FreeCString(c, text);
@@ -151,7 +162,7 @@ static JSValue js_random(JSContext *c, JSValueConst this, int argc, JSValueConst
 
 static JSValue js_utf8_encode(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
     size_t length;
-    const char *text = JS_ToCStringLen(c, &length, argv[0]);
+    const char *text = utf8(c, &length, argv[0]);
     if (!text) return JS_EXCEPTION;
     JSValue bytes = JS_NewUint8ArrayCopy(c, (const uint8_t *)text, length);
     JS_FreeCString(c, text);
@@ -176,7 +187,7 @@ static uint32_t (*const starts[])(const char *, uint32_t) = { host_http, host_sq
 
 static JSValue js_start(JSContext *c, JSValueConst this, int argc, JSValueConst *argv, int power) {
     size_t length;
-    const char *request = JS_ToCStringLen(c, &length, argv[0]);
+    const char *request = utf8(c, &length, argv[0]);
     if (!request) return JS_EXCEPTION;
     uint32_t id = starts[power](request, length);
     JS_FreeCString(c, request);
@@ -199,7 +210,7 @@ static JSValue js_wait(JSContext *c, JSValueConst this, int argc, JSValueConst *
 
 static JSValue js_secret(JSContext *c, JSValueConst this, int argc, JSValueConst *argv) {
     size_t length;
-    const char *name = JS_ToCStringLen(c, &length, argv[0]);
+    const char *name = utf8(c, &length, argv[0]);
     if (!name) return JS_EXCEPTION;
     Reference reference;
     host_secret(name, length, &reference);
@@ -251,7 +262,7 @@ static void log_rejections(void) {
     if (source_slot.denied & LOG) return;
     for (int i = 0; i < unhandled_count; i++) {
         size_t length;
-        const char *reason = JS_ToCStringLen(context, &length, unhandled[i].reason);
+        const char *reason = utf8(context, &length, unhandled[i].reason);
         char *text = reason ? malloc(sizeof(begin) + length) : NULL;
         if (!reason) JS_FreeValue(context, JS_GetException(context));
         if (!text) continue;
@@ -267,6 +278,20 @@ static void log_rejections(void) {
 static JSModuleDef *no_modules(JSContext *c, const char *name, void *opaque) {
     JS_ThrowReferenceError(c, "cannot import '%s': a capability is one ES module without imports", name);
     return NULL;
+}
+
+// The parser gives its place only to an error without a stack, and the compiler of regular expressions does not say what
+// its messages are about.
+static JSValue compile_regexp(JSContext *c, JSValueConst pattern, JSValueConst flags) {
+    JSValue compiled = js_compile_regexp(c, pattern, flags);
+    if (!JS_IsException(compiled)) return compiled;
+    JSValue error = JS_GetException(c);
+    const char *why = JS_ToCString(c, JS_GetPropertyStr(c, error, "message"));
+    const char *body = JS_ToCString(c, pattern), *letters = JS_ToCString(c, flags);
+    if (!why || !body || !letters || !strcmp(why, "out of memory")) return JS_Throw(c, error);
+    char text[256];
+    snprintf(text, sizeof(text), "the regular expression /%.80s/%.16s cannot be read: %s", body, letters, why);
+    return JS_Throw(c, JS_MakeError2(c, JS_SYNTAX_ERROR, false, text));
 }
 
 // quickjs-ng switches its stack check off for WASI. With --stack-first the C stack is [0, STACK_SIZE).
@@ -290,6 +315,7 @@ EXPORT("wizer-initialize") void initialize(void) {
     context = JS_NewContext(runtime);
     if (!context) __builtin_trap();
     JS_AddIntrinsicDOMException(context);
+    context->compile_regexp = compile_regexp;
     JS_SetModuleLoaderFunc(runtime, NULL, no_modules, NULL);
     JS_SetHostPromiseRejectionTracker(runtime, note_rejection, NULL);
     JSValue host = JS_NewObject(context);
@@ -298,6 +324,7 @@ EXPORT("wizer-initialize") void initialize(void) {
     JSValue hooks = must(JS_Call(context, prelude, JS_UNDEFINED, 1, &host));
     next = must(JS_GetPropertyStr(context, hooks, "next"));
     refuse = must(JS_GetPropertyStr(context, hooks, "refuse"));
+    show = must(JS_GetPropertyStr(context, hooks, "show"));
 }
 
 // What the snapshot froze is made fresh before each call.
@@ -318,15 +345,14 @@ static int begin(void) {
 static Answer *answer_exception(void) {
     static const char *const keys[] = { "name", "message", "stack" };
     JSValue error = JS_GetException(context), object = JS_NewObject(context);
-    if (JS_IsError(error)) {
+    if (JS_IsError(error) || JS_GetOpaque(error, JS_CLASS_DOM_EXCEPTION)) {
         for (int i = 0; i < countof(keys); i++) {
             JSValue value = JS_GetPropertyStr(context, error, keys[i]);
             if (JS_IsException(value)) JS_FreeValue(context, JS_GetException(context));
             else if (!JS_IsUndefined(value)) JS_DefinePropertyValueStr(context, object, keys[i], value, JS_PROP_C_W_E);
         }
     } else { // anything can be thrown
-        JSValue value = JS_IsObject(error) ? JS_JSONStringify(context, error, JS_UNDEFINED, JS_UNDEFINED)
-                                           : JS_ToString(context, error);
+        JSValue value = JS_Call(context, show, JS_UNDEFINED, 1, &error);
         if (JS_IsException(value)) JS_FreeValue(context, JS_GetException(context));
         else JS_DefinePropertyValueStr(context, object, "message", value, JS_PROP_C_W_E);
     }

@@ -20,6 +20,7 @@ text_enum! {
 
 /// An example the author gave: these parameters must give this result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TestCase {
     /// The arguments of the call.
     pub params: Value,

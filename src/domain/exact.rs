@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::iter;
+use std::ops::Range;
 
 use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -35,6 +37,39 @@ pub fn exact_text<T: DeserializeOwned + Serialize>(text: &str) -> Result<T, Stri
 /// A sentence with the field and its place.
 pub fn undoubled(text: &str) -> Result<(), String> {
     serde_json::from_str::<Undoubled>(text).map(drop).map_err(|error| error.to_string())
+}
+
+/// The places of the numbers in a JSON text, in order.
+pub fn numbers(json: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut at = 0;
+    iter::from_fn(move || {
+        loop {
+            at += json[at..].find(|letter: char| matches!(letter, '"' | '-' | '0'..='9'))?;
+            if let Some(text) = json[at..].strip_prefix('"') {
+                at = json.len() - behind_text(text).len();
+                continue;
+            }
+            let behind = json[at..].find(|letter: char| !matches!(letter, '+' | '-' | '.' | '0'..='9' | 'e' | 'E'));
+            let number = at..behind.map_or(json.len(), |length| at + length);
+            at = number.end;
+            return Some(number);
+        }
+    })
+}
+
+/// The JSON behind the end of a text that has begun.
+fn behind_text(json: &str) -> &str {
+    let mut letters = json.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '\\' => {
+                letters.next();
+            }
+            '"' => return &json[at + 1..],
+            _ => {}
+        }
+    }
+    ""
 }
 
 /// The first place at which a value is of another kind than what it was read as.

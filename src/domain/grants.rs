@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::turn::text_enum;
 
 pub use http::{HttpGrant, Scheme, binding_matches};
-pub use written::{GrantError, SECRET_NAME_RULE, valid_secret_name};
+pub use written::{GrantError, METHODS, SECRET_NAME_RULE, valid_secret_name};
 
 text_enum! {
     /// One power a capability can be given; each is a WIT interface of its own. The order is that

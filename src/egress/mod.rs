@@ -277,11 +277,16 @@ where
     Ok((sender.send_request(request).await?, connection))
 }
 
-/// Refuses an address unless it is granted both as the guest wrote it and as egress sends it.
+/// Refuses an address unless it is granted both as the guest wrote it and as egress sends it, and
+/// as a header may have a server read it.
 fn granted(outgoing: &Outgoing, real: &Url, grants: &BTreeSet<HttpGrant>) -> Result<(), Problem> {
     let method = outgoing.method.as_str();
-    if [outgoing.shown(), real].iter().all(|url| grants.iter().any(|grant| grant.allows(method, url))) {
-        return Ok(());
+    let allowed = |method: &str, url: &Url| grants.iter().any(|grant| grant.allows(method, url));
+    if [outgoing.shown(), real].iter().all(|url| allowed(method, url)) {
+        return match outgoing.claims(real).find(|(_, method, url)| !allowed(method, url)) {
+            Some((name, ..)) => Err(Problem::Header { name: name.to_owned(), why: NOT_GRANTED_EITHER }),
+            None => Ok(()),
+        };
     }
     let shown = outgoing.shown();
     let origin = shown.origin().ascii_serialization();
@@ -289,6 +294,10 @@ fn granted(outgoing: &Outgoing, real: &Url, grants: &BTreeSet<HttpGrant>) -> Res
     let grant = origin.strip_prefix("https://").unwrap_or(&origin).to_owned();
     Err(Problem::NotGranted { method: method.to_owned(), place, grant })
 }
+
+/// Why a header is refused that names a method or a path beyond the grants.
+const NOT_GRANTED_EITHER: &str =
+    "its value is a method or a path that is not granted, and some servers take it for that of the request";
 
 fn is_part(response: &hyper::Response<Incoming>) -> bool {
     response.status() == hyper::StatusCode::PARTIAL_CONTENT || response.headers().contains_key(CONTENT_RANGE)

@@ -7,8 +7,8 @@ use hyper::{Method, StatusCode};
 use url::Url;
 
 use super::error::Problem;
-use super::placeholders::{Encoding, Substitution, UsedSecrets};
-use crate::domain::HttpRequest;
+use super::placeholders::{Encoding, Substitution, UsedSecrets, basic};
+use crate::domain::{HttpRequest, METHODS};
 
 /// How many headers a guest may give, and how long they may be together.
 const MOST_HEADERS: usize = 64;
@@ -30,8 +30,11 @@ const OURS: [&str; 10] = [
     "expect",
     "accept-encoding",
 ];
-/// Headers by which a server takes one method for another, past the method that was granted.
+/// Headers by which a server takes one method for another, past the method that was granted. A
+/// method or a path in any other header is compared with the grants, see [`Outgoing::claims`].
 const DISGUISES: [&str; 3] = ["x-http-method-override", "x-http-method", "x-method-override"];
+/// Headers that say where a request comes from, and so name places that it does not go to.
+const WHENCE: [HeaderName; 2] = [header::REFERER, header::ORIGIN];
 /// Headers that are for one peer only.
 const PERSONAL: [HeaderName; 3] = [header::AUTHORIZATION, header::COOKIE, header::PROXY_AUTHORIZATION];
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -79,17 +82,33 @@ impl Outgoing {
             }
         }
         let content_type = headers.iter().find(|header| header.name == header::CONTENT_TYPE).map(|header| &*header.value);
-        let place = Encoding::in_body(content_type.unwrap_or_default());
+        let place = |body: &[u8]| Encoding::in_body(content_type.unwrap_or_default(), body);
         let body = match request.body {
             Some(bytes) if bytes.len() > most_body => {
                 return Err(Problem::RequestTooLarge { what: "the body", size: bytes.len(), most: most_body });
             }
-            Some(bytes) => Some(Body { secrets: exchange.used(&bytes), bytes: bytes.into(), place }),
+            Some(bytes) => Some(Body { secrets: exchange.used(&bytes), place: place(&bytes), bytes: bytes.into() }),
             None => None,
         };
         let mut url_secrets = exchange.used(url.path().as_bytes());
         url_secrets.extend(exchange.used(url.query().unwrap_or_default().as_bytes()));
-        Ok(Self { method, url, url_secrets, url_is_guests: true, headers, body })
+        let outgoing = Self { method, url, url_secrets, url_is_guests: true, headers, body };
+        match exchange.disguised(outgoing.texts()) {
+            Some(secret) => Err(Problem::Secret {
+                name: exchange.name(secret).to_owned(),
+                host: outgoing.url.host_str().unwrap_or_default().to_owned(),
+                why: "the request holds an encoded form of the text that stands for it, and the value is put in for that text alone: \
+                      give the text as it is; only the header Authorization may have it in base64, as `Basic ` and btoa(`user:secret`)",
+            }),
+            None => Ok(outgoing),
+        }
+    }
+
+    /// Everything in which a placeholder may stand for a value, but `Basic`.
+    fn texts(&self) -> impl Iterator<Item = &[u8]> {
+        let address = [self.url.path(), self.url.query().unwrap_or_default()].into_iter();
+        let headers = self.headers.iter().map(|header| &*header.value).filter(|value| basic(value).is_none());
+        address.chain(headers).map(str::as_bytes).chain(self.body.iter().map(|body| &*body.bytes))
     }
 
     /// The address as it may be shown: with placeholders, unless a peer has written it.
@@ -106,6 +125,18 @@ impl Outgoing {
             real.set_query(self.url.query().map(fill).as_deref());
         }
         real
+    }
+
+    /// Other requests that a server may take this one for, by a header: the header's name, the
+    /// method, and the address. Frameworks read a method or a path out of headers of many names, so
+    /// the value tells and not the name.
+    pub(super) fn claims<'a>(&'a self, real: &'a Url) -> impl Iterator<Item = (&'a str, String, Url)> {
+        self.headers.iter().filter(|header| !WHENCE.contains(&header.name)).flat_map(move |header| {
+            let (name, value) = (header.name.as_str(), header.value.trim());
+            let methods = value.split(',').map(|part| part.trim().to_ascii_uppercase());
+            let methods = methods.filter(|method| METHODS.contains(&&**method)).map(move |method| (name, method, real.clone()));
+            methods.chain(path_of(value, real).map(|url| (name, self.method.to_string(), url)))
+        })
     }
 
     /// True when only a part of a response is asked for.
@@ -225,6 +256,18 @@ fn usable(mut url: Url) -> Result<Url, &'static str> {
     Ok(url)
 }
 
+/// The address with another path, if a header's value is a path or an address of the same host.
+fn path_of(value: &str, real: &Url) -> Option<Url> {
+    let absolute = Url::parse(value).ok().filter(|url| url.host().is_some() && url.host() == real.host());
+    let path = match &absolute {
+        Some(url) => url.path(),
+        None => value.split(['?', '#']).next().filter(|path| path.starts_with(['/', '\\']))?,
+    };
+    let mut url = real.clone();
+    url.set_path(path);
+    Some(url)
+}
+
 fn headers(written: &[(String, String)], exchange: &Substitution<'_>) -> Result<Vec<Header>, Problem> {
     if written.len() > MOST_HEADERS {
         return Err(Problem::RequestTooLarge { what: "the number of headers", size: written.len(), most: MOST_HEADERS });
@@ -237,10 +280,12 @@ fn headers(written: &[(String, String)], exchange: &Substitution<'_>) -> Result<
     for (name, value) in written {
         let wrong = |why| Problem::Header { name: short(name), why };
         let name: HeaderName = name.parse().map_err(|_| wrong("its name holds characters no header's name has"))?;
-        if OURS.contains(&name.as_str()) || name.as_str().starts_with("proxy-") {
+        // Servers that make variables of headers do not tell these names apart.
+        let read = name.as_str().replace('_', "-");
+        if OURS.contains(&&*read) || read.starts_with("proxy-") {
             continue;
         }
-        if DISGUISES.contains(&name.as_str()) {
+        if DISGUISES.contains(&&*read) {
             return Err(wrong("it would change the method after it was checked; use that method itself"));
         }
         HeaderValue::from_str(value)

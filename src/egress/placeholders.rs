@@ -8,6 +8,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use secrecy::{ExposeSecret, SecretString};
+use serde::de::IgnoredAny;
 use url::Url;
 
 use crate::domain::binding_matches;
@@ -88,6 +89,17 @@ impl Substitution<'_> {
         used
     }
 
+    /// The first secret whose placeholder stands in one of these texts in another form, as in
+    /// base64: its value cannot be put in there. `Basic` is looked into, and is none of them.
+    pub(super) fn disguised<'t>(&self, texts: impl Iterator<Item = &'t [u8]>) -> Option<usize> {
+        let (finder, nothing) = (self.finder.as_ref()?, vec![""; self.all.placeholders.len()]);
+        let plain: Vec<_> = texts.map(|text| finder.replace_all_bytes(text, &nothing)).collect();
+        self.all.placeholders.iter().position(|placeholder| {
+            let scrubber = Scrubber::new(&[(String::new(), SecretString::from(placeholder.as_str()))]);
+            plain.iter().any(|text| matches!(scrubber.clean_bytes(text), Cow::Owned(_)))
+        })
+    }
+
     /// `bytes` with the values.
     pub(super) fn fill<'b>(&self, bytes: &'b [u8], place: Encoding) -> Cow<'b, [u8]> {
         let Some(finder) = self.finder.as_ref().filter(|finder| finder.is_match(bytes)) else { return Cow::Borrowed(bytes) };
@@ -150,13 +162,13 @@ impl Secret {
 
 impl Encoding {
     /// The form for a body of this type: in JSON and in a form, a value must not end the text it
-    /// stands in.
-    pub(super) fn in_body(content_type: &str) -> Self {
+    /// stands in. Peers read JSON whatever its type says, so a body that is JSON counts as JSON.
+    pub(super) fn in_body(content_type: &str, body: &[u8]) -> Self {
         let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         match kind.as_str() {
             "application/json" => Self::Json,
             "application/x-www-form-urlencoded" => Self::Address,
-            _ if kind.ends_with("+json") => Self::Json,
+            _ if kind.ends_with("+json") || is_json(body) => Self::Json,
             _ => Self::Plain,
         }
     }
@@ -173,6 +185,11 @@ impl Encoding {
     }
 }
 
+/// True if a body is JSON, or several values of it one after the other, as a line each.
+fn is_json(body: &[u8]) -> bool {
+    serde_json::Deserializer::from_slice(body).into_iter::<IgnoredAny>().all(|value| value.is_ok())
+}
+
 /// Percent-encoded, but for what RFC 3986 calls unreserved, and for the colon: it separates nothing
 /// in a path or a query, and some servers compare the path of a bot's token as it came.
 fn in_address(value: &str) -> String {
@@ -187,7 +204,7 @@ fn in_address(value: &str) -> String {
 }
 
 /// The user and password of `Basic …`, decoded.
-fn basic(value: &str) -> Option<Vec<u8>> {
+pub(super) fn basic(value: &str) -> Option<Vec<u8>> {
     let (scheme, encoded) = value.trim().split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
         return None;

@@ -126,7 +126,13 @@ impl ChatClient {
             return Err(FailedAttempt::passing(ModelErrorKind::Timeout, message));
         };
         let bytes = self.start_of(response?, 1 << 20, deadline).await;
-        Ok(serde_json::from_slice(&bytes).unwrap_or_default())
+        serde_json::from_slice(&bytes).map_err(|_| {
+            let (address, variable) = (self.address(), self.target.endpoint.address_variable());
+            let message = format!(
+                "{address} answered with something else than a list of models: is it the right {variable}? Or set LLM_MODEL."
+            );
+            FailedAttempt::last(ModelErrorKind::Refused, message)
+        })
     }
 
     /// Asks the server how much its model can take, if it is one that says so; once it has

@@ -16,6 +16,9 @@ use crate::domain::RefusalCode;
 /// How many tests a draft may bring.
 const MAX_TESTS: usize = 50;
 
+/// The most bytes of a description. Each request to a model shows the descriptions of its tools.
+const MAX_DESCRIPTION_BYTES: usize = 4 * 1024;
+
 /// A draft that passed: everything to keep with its version.
 #[derive(Clone, Debug)]
 pub struct CheckedDraft {
@@ -56,6 +59,17 @@ impl Sandbox {
 fn check_form(draft: &Draft) -> Result<(), CheckError> {
     if !valid_name(&draft.name) {
         return Err(CheckError::new(RefusalCode::InvalidName, format!("the name `{}` cannot be used: {NAME_RULE}", draft.name)));
+    }
+    if draft.description.trim().is_empty() {
+        let message = "the description is empty; say what the capability does: a model decides by it whether to call it";
+        return Err(CheckError::new(RefusalCode::InvalidArguments, message));
+    }
+    if draft.description.len() > MAX_DESCRIPTION_BYTES {
+        let size = draft.description.len();
+        let message = format!(
+            "the description has {size} bytes and may have {MAX_DESCRIPTION_BYTES}; say only what it does and when to call it"
+        );
+        return Err(CheckError::new(RefusalCode::TooLarge, message));
     }
     if draft.source.len() > MAX_SOURCE_BYTES {
         let size = draft.source.len();

@@ -119,7 +119,7 @@ impl CallError {
             Self::Threw { name, message, place } => {
                 let fault = FAULTS.contains(&name.as_str());
                 let code = if fault { RefusalCode::CapabilityFault } else { RefusalCode::CapabilityFailed };
-                let thrown = CallFault { message: message.clone(), line: place.map(|place| place.line) };
+                let thrown = CallFault { message: Refusal::thrown_on(message), line: place.map(|place| place.line) };
                 let refusal = Refusal::new(code, message).at(*place).with("name", name.as_str()).with_fault(thrown);
                 let hint =
                     format!("a fault in the code: correct it with {WRITE_CAPABILITY} under the same name, then call it again");

@@ -32,12 +32,13 @@ const UNKNOWN: &[(&[&str], &str)] = &[
     (&["Intl"], "The engine has no Intl: format numbers and dates in your own code; the time zone is UTC."),
 ];
 
-/// The engine's JSON of an object without fields, and of every `DOMException`.
+/// The engine's JSON of an object without fields.
 const EMPTY: &str = "{}";
 /// The words on such an object that was thrown.
-const SAYS_NOTHING: &str = "the code threw an object that says nothing of itself here: a DOMException, as atob, btoa and \
-    structuredClone throw on values they cannot take, or an object without fields. Catch it where it is thrown and throw an Error: \
-    `throw new Error(error.message)`";
+const SAYS_NOTHING: &str = "the code threw an object without fields, which says nothing of itself. Catch it where it is thrown and throw an \
+    Error: `throw new Error(error.message)`";
+/// The beginning of the engine's words on a regular expression; shim.c has them.
+const OF_REGEX: &str = "the regular expression ";
 
 /// The message of a thrown value that is no `Error`: its text, or its JSON if it is an object.
 pub(super) fn of_no_error(message: &str) -> String {
@@ -55,11 +56,18 @@ pub(super) fn with_hint(message: &str) -> String {
     }
 }
 
+/// Advice for a source within a Markdown fence. JavaScript reads a pair of fences as texts, so the
+/// source may fail only when it is loaded.
+pub(super) fn fence_hint(source: &str) -> &'static str {
+    if source.trim_start().starts_with("```") { " Give the code alone, without Markdown fences." } else { "" }
+}
+
 /// Advice for a source that JavaScript cannot read at all.
 pub(super) fn syntax_hint(source: &str) -> &'static str {
     let starts = |line: &str, words: &[&str]| words.iter().any(|word| line.trim_start().starts_with(word));
-    if source.trim_start().starts_with("```") {
-        return " Give the code alone, without Markdown fences.";
+    let fence = fence_hint(source);
+    if !fence.is_empty() {
+        return fence;
     }
     if source.lines().any(|line| starts(line, &["def ", "async def ", "from ", "elif "]) && !line.contains('{')) {
         return " This looks like Python; write JavaScript: `async function NAME(params) { … }`.";
@@ -74,6 +82,30 @@ pub(super) fn syntax_hint(source: &str) -> &'static str {
     ""
 }
 
+/// Advice for a syntax error at a place: the function's name is a word of the language, or a
+/// bracket before the place is still open.
+pub(super) fn hint_at(source: &str, name: &str, message: &str, place: SourcePlace) -> Option<String> {
+    if message == "function name expected" && source.contains(&format!("function {name}")) {
+        return Some(format!(
+            " JavaScript has the word `{name}` for itself, and no function can have this name: give the capability another name, or write \
+             `export default async function (params) {{ … }}`."
+        ));
+    }
+    if message.starts_with(OF_REGEX) { None } else { open_bracket(source, place) }
+}
+
+/// The place of a syntax error. Of a regular expression that cannot be read, the engine gives the
+/// line alone; its words show how the expression begins.
+pub(super) fn exact(source: &str, message: &str, place: SourcePlace) -> SourcePlace {
+    let of_regex = || {
+        let (shown, _) = message.strip_prefix(OF_REGEX)?.split_once(" cannot be read: ")?;
+        let line = source.lines().nth(place.line.checked_sub(1)? as usize)?;
+        let at = line.find(&shown[..shown.rfind('/')?])?;
+        u32::try_from(line[..at].chars().count() + 1).ok()
+    };
+    SourcePlace { offset: of_regex().unwrap_or(place.offset), ..place }
+}
+
 /// The text around a place in a source, on its line.
 pub(super) fn near(source: &str, place: SourcePlace) -> Option<String> {
     let line = source.lines().nth(place.line.checked_sub(1)? as usize)?;
@@ -85,7 +117,7 @@ pub(super) fn near(source: &str, place: SourcePlace) -> Option<String> {
 /// The bracket that is still open at a place, if it is a `(` or `[`: the character the engine did
 /// not expect is mostly not the mistake. Texts and comments are skipped; a regular expression with
 /// a bracket in it misleads this, so it is said as what it is, a count.
-pub(super) fn open_bracket(source: &str, place: SourcePlace) -> Option<String> {
+fn open_bracket(source: &str, place: SourcePlace) -> Option<String> {
     let before = &source[..byte_at(source, place)?];
     let mut open = Vec::new();
     let mut rest = before;

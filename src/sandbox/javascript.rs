@@ -94,6 +94,11 @@ impl Inner {
                 }
             }
         }
+        if exports.get(name).is_some_and(|kind| kind == "function") {
+            return Err(missing(format!(
+                "the function that is exported as `{name}` has another name in the code: name it `{name}` there, too"
+            )));
+        }
         let exported: Vec<_> = exports.keys().map(String::as_str).collect();
         let found = if exported.is_empty() { String::new() } else { format!(" It exports {}.", exported.join(", ")) };
         Err(missing(format!("the code must define the function `{name}`: `async function {name}(params) {{ … }}`.{found}")))
@@ -143,17 +148,24 @@ fn not_loaded(draft: &Draft, NotLoaded { syntax, error }: NotLoaded) -> CheckErr
     let place = error.place();
     match error {
         CallError::Threw { name, message, .. } if syntax && name == "SyntaxError" => {
+            let place = place.map(|place| explain::exact(&draft.source, &message, place));
             let mut hint = explain::syntax_hint(&draft.source).to_owned();
-            if let Some(bracket) = place.and_then(|place| explain::open_bracket(&draft.source, place)).filter(|_| hint.is_empty())
-            {
-                hint = bracket;
+            let at_place = place.and_then(|place| explain::hint_at(&draft.source, &draft.name, &message, place));
+            if let Some(at_place) = at_place.filter(|_| hint.is_empty()) {
+                hint = at_place;
             }
             let near = place.and_then(|place| explain::near(&draft.source, place));
             CheckError { near, ..CheckError::new(RefusalCode::SyntaxError, format!("{message}.{hint}")) }.at(place)
         }
         // An `import` is noticed while compiling, but it is no fault of syntax.
         CallError::Threw { message, .. } if syntax => CheckError::new(RefusalCode::ImportError, message).at(place),
-        other => CheckError::new(RefusalCode::ImportError, format!("the code fails while loading: {other}")).at(place),
+        other => {
+            let message = match explain::fence_hint(&draft.source) {
+                "" => format!("the code fails while loading: {other}"),
+                hint => format!("the code fails while loading: {other}.{hint}"),
+            };
+            CheckError::new(RefusalCode::ImportError, message).at(place)
+        }
     }
 }
 

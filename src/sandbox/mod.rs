@@ -200,12 +200,6 @@ impl Sandbox {
         self.outcome(capability, params, &terms).await
     }
 
-    /// Calls a capability without effects: it reaches nothing. For drafts, and for recorded calls
-    /// that are tried again.
-    pub async fn try_call(&self, capability: &CapabilityVersion, params: &Value) -> Outcome {
-        self.outcome(capability, params, &self.0.terms_of_trial(Arc::new(Nothing))).await
-    }
-
     async fn outcome(&self, capability: &CapabilityVersion, params: &Value, terms: &run::RunTerms) -> Outcome {
         let ready = match self.validate_params(capability, params) {
             Ok(()) => self.0.stored(capability).await,

@@ -1,5 +1,6 @@
 //! One call: a slot, a fresh instance, a deadline, and its end.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,12 +10,12 @@ use serde::Deserialize;
 use serde_json::Value;
 use wasmtime::{Store, Trap, UpdateDeadline};
 
-use crate::domain::Grants;
+use crate::domain::{Grants, without_halves};
 
 use super::component::Loaded;
 use super::host::{HostState, Logs, MemoryLimit, Operations, TooManyOperations};
 use super::reach::{Missing, Reach};
-use super::{CallError, DEPTHS, Inner, SandboxLimits, ScriptLimits, explain, powers};
+use super::{CallError, DEPTHS, Inner, SandboxLimits, ScriptLimits, explain, host, powers};
 use crate::domain::SourcePlace;
 
 /// The end of a call: its result and its log.
@@ -103,9 +104,9 @@ impl Inner {
         RunTerms { deadline, depth: 0, reach, bounds, granted: None, lacking: Some(lacking) }
     }
 
-    /// Calls a capability with parameters that fit its schema.
+    /// Calls a capability with parameters that fit its schema, as JavaScript can hold them.
     pub(super) async fn run(&self, loaded: &Loaded, params: &Value, terms: &RunTerms) -> RunEnd {
-        let answered = self.answer(loaded, &params.to_string(), terms).await;
+        let answered = self.answer(loaded, &host::held(params.to_string()), terms).await;
         let result = answered.answer.and_then(|answer| match answer {
             Ok(json) => result(json, terms.bounds.output_bytes),
             Err(json) => Err(thrown(&json, answered.memory_refused.then_some(terms.bounds.memory_bytes))),
@@ -183,7 +184,10 @@ pub(super) fn deadline_passed() -> wasmtime::Error {
 }
 
 /// The result for the model: a string as it is, anything else as JSON.
-pub(super) fn result(json: String, limit: usize) -> Result<String, CallError> {
+pub(super) fn result(mut json: String, limit: usize) -> Result<String, CallError> {
+    if let Cow::Owned(marked) = without_halves(&json) {
+        json = marked;
+    }
     let text = if json.starts_with('"') { serde_json::from_str(&json).unwrap_or(json) } else { json };
     let size = text.len();
     if size > limit {
@@ -207,8 +211,9 @@ pub(super) fn thrown(json: &str, memory_refused: Option<usize>) -> CallError {
         #[serde(default)]
         stack: Value,
     }
-    let Ok(thrown) = serde_json::from_str::<Thrown>(json) else {
-        return CallError::Threw { name: "Error".into(), message: explain::clip(json), place: None };
+    let json = without_halves(json);
+    let Ok(thrown) = serde_json::from_str::<Thrown>(&json) else {
+        return CallError::Threw { name: "Error".into(), message: explain::clip(&json), place: None };
     };
     let message = thrown.message.as_str().unwrap_or_default();
     if let Some(limit) = memory_refused

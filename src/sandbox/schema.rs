@@ -5,7 +5,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use jsonschema::{PatternOptions, Validator};
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{PatternOptions, ValidationError, Validator};
+use regex::RegexBuilder;
 use serde_json::Value;
 
 use super::{CallError, CheckError, explain};
@@ -13,6 +15,9 @@ use crate::domain::RefusalCode;
 
 /// Size of a schema as JSON text, in bytes.
 const LONGEST: usize = 32 * 1024;
+
+/// Size of a pattern once it is compiled, in bytes.
+const LARGEST_PATTERN: usize = 1 << 20;
 
 /// How many wrong arguments one error names.
 const NAMED: usize = 5;
@@ -73,7 +78,7 @@ fn validated(validator: &Validator, parameters: &Value, params: &Value) -> Resul
     let mut problems = validator.iter_errors(params).map(|error| {
         let path = error.instance_path().to_string();
         let place = if path.is_empty() { "the arguments".to_owned() } else { format!("`{path}`") };
-        format!("{place}: {}", explain::clip(&error.to_string()))
+        format!("{place}: {}", explain::clip(&fault_of(&error, params)))
     });
     let named: Vec<_> = problems.by_ref().take(NAMED).collect();
     if named.is_empty() {
@@ -85,12 +90,52 @@ fn validated(validator: &Validator, parameters: &Value, params: &Value) -> Resul
     Err(CallError::InvalidArguments { fault, advice: format!(". The parameters schema is: {schema}") })
 }
 
+/// The fault of an argument. The validator's own words for the schema `false` name no property.
+fn fault_of(error: &ValidationError<'_>, params: &Value) -> String {
+    if !matches!(error.kind(), ValidationErrorKind::FalseSchema) {
+        return error.to_string();
+    }
+    let object = params.pointer(error.instance_path().as_str()).and_then(Value::as_object);
+    match object.filter(|_| error.schema_path().as_str().ends_with("/additionalProperties")) {
+        Some(object) => {
+            let names: Vec<_> = object.keys().take(NAMED).map(|name| format!("'{name}'")).collect();
+            format!("no properties are allowed, and there is {}", names.join(", "))
+        }
+        None => "nothing is allowed here; leave it out".to_owned(),
+    }
+}
+
 fn validator(parameters: &Value) -> Result<Validator, String> {
-    jsonschema::options().with_pattern_options(PatternOptions::regex().size_limit(1 << 20)).build(parameters).map_err(|error| {
-        let path = error.instance_path().to_string();
+    let patterns = PatternOptions::regex().size_limit(LARGEST_PATTERN);
+    jsonschema::options().with_pattern_options(patterns).build(parameters).map_err(|error| {
+        let fault = fault_of_pattern(&error).unwrap_or_else(|| error.to_string());
+        let path = error.instance_path().as_str();
         let place = if path.is_empty() { String::new() } else { format!("at `{path}`: ") };
-        explain::clip(&format!("{place}{error}"))
+        explain::clip(&format!("{place}{fault}"))
     })
+}
+
+/// The fault of a pattern. The validator's own words say only that it is none.
+fn fault_of_pattern(error: &ValidationError<'_>) -> Option<String> {
+    let error = match error.kind() {
+        ValidationErrorKind::PropertyNames { error } => error.as_ref(),
+        _ => error,
+    };
+    let is_pattern = matches!(error.kind(), ValidationErrorKind::Format { format } if format == "regex");
+    let pattern = error.instance().as_str().filter(|_| is_pattern)?;
+    let why = match RegexBuilder::new(pattern).size_limit(LARGEST_PATTERN).build() {
+        Ok(_) => return None,
+        Err(regex::Error::CompiledTooBig(_)) => {
+            format!(
+                "it has more than {LARGEST_PATTERN} bytes once it is compiled; repeat less, for example by smaller numbers in {{…}}"
+            )
+        }
+        Err(error) => {
+            let told = error.to_string();
+            told.rsplit_once("error: ").map_or(told.as_str(), |(_, why)| why).trim().to_owned()
+        }
+    };
+    Some(format!("the pattern `{pattern}` cannot be used: {why}"))
 }
 
 /// The path of the first reference in a schema, to another part of itself or elsewhere.

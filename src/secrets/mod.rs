@@ -47,10 +47,10 @@ pub enum SecretError {
     /// The name breaks the rule.
     #[error("`{0}` cannot be a secret's name: {SECRET_NAME_RULE}")]
     Name(String),
-    /// The value is too short; how many characters it has.
+    /// The value is too short; how many characters it has between the blanks around it.
     #[error(
-        "the value has {0} characters; a secret has at least {MIN_VALUE_CHARS}, because a shorter one stands in other texts by chance \
-         and cannot be kept out of them"
+        "the value has {0} characters; a secret has at least {MIN_VALUE_CHARS}, blanks around it not counted, because a shorter one stands \
+         in other texts by chance and cannot be kept out of them"
     )]
     Short(usize),
     /// The value is too long; how many bytes it has.
@@ -241,8 +241,10 @@ fn swapped<A, B>((a, b): (A, B)) -> (B, A) {
 
 fn trimmed(value: SecretString) -> Result<SecretString, SecretError> {
     let plain = value.expose_secret().trim_end_matches(['\r', '\n']);
-    if plain.chars().count() < MIN_VALUE_CHARS {
-        return Err(SecretError::Short(plain.chars().count()));
+    // Blanks stand in every text, so they do not help to tell a value from other text.
+    let chars = plain.trim().chars().count();
+    if chars < MIN_VALUE_CHARS {
+        return Err(SecretError::Short(chars));
     }
     if plain.len() > MAX_VALUE_BYTES {
         return Err(SecretError::Long(plain.len()));

@@ -24,6 +24,8 @@ pub(super) fn of(value: &str) -> BTreeSet<Vec<u8>> {
         value.to_ascii_lowercase(),
         // As a form has it, whose spaces are no escapes.
         value.replace(' ', "+"),
+        // As a server writes it that has read the bytes of a header as latin-1.
+        value.bytes().map(char::from).collect(),
         hex::encode(value),
         hex::encode_upper(value),
     ];

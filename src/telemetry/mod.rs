@@ -7,9 +7,12 @@ mod metrics;
 mod read_back;
 mod scrub;
 
+use std::env::VarError;
+use std::error::Error;
 use std::io::IsTerminal;
 
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::FromEnvError;
 
 pub use forms::SHORTEST as SHORTEST_HIDDEN;
 pub use line::Scrubbed;
@@ -35,16 +38,42 @@ pub fn init_for_operator(scrubber: Scrubber) {
 }
 
 fn begin(scrubber: Scrubber, default: &str) {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
+    let (filter, unusable) = match EnvFilter::try_from_default_env() {
+        Ok(filter) => (filter, None),
+        Err(error) => (EnvFilter::new(default), unless_unset(&error)),
+    };
     let colours = std::io::stderr().is_terminal();
     let writer = Scrubbed::new(scrubber, std::io::stderr);
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(colours).with_target(false).init();
+    if let Some(problem) = unusable {
+        tracing::warn!("RUST_LOG cannot be used ({problem}); the log is as without it");
+    }
     // The hook of the standard library writes past the log.
     std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
 }
 
-/// An error and all its causes in one line.
-pub fn chain(error: &dyn std::error::Error) -> String {
+/// The fault in a filter that is set.
+fn unless_unset(error: &FromEnvError) -> Option<String> {
+    let cause: Option<&VarError> = error.source().and_then(|cause| cause.downcast_ref());
+    (cause != Some(&VarError::NotPresent)).then(|| error.to_string())
+}
+
+/// The words of the driver before a message of Postgres.
+const OF_POSTGRES: &str = "error returned from database: ";
+
+/// An error and all its causes in one line. A message of Postgres ends without the line of its own
+/// source that the driver puts behind it: a person would take it for a line of theirs.
+pub fn chain(error: &dyn Error) -> String {
+    let text = with_causes(error);
+    match text.rsplit_once(" at line ") {
+        Some((before, line)) if before.contains(OF_POSTGRES) && line.bytes().all(|byte| byte.is_ascii_digit()) => {
+            before.to_owned()
+        }
+        _ => text,
+    }
+}
+
+fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

@@ -13,9 +13,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use secrecy::{ExposeSecret, SecretString};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::{forms, read_back};
+use crate::domain::numbers;
 
 /// How many encodings on top of each other are read back, as of a text in JSON that stands in JSON.
 /// Each more is four more readings.
@@ -84,7 +86,8 @@ impl Scrubber {
         self.0.read().unwrap_or_else(PoisonError::into_inner).edition
     }
 
-    /// `text` without the values; borrowed when it holds none.
+    /// `text` without the values; borrowed when it holds none. A JSON object or list stays one: a
+    /// number that shows a value becomes text.
     pub fn clean<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self.clean_bytes(text.as_bytes()) {
             Cow::Borrowed(_) => Cow::Borrowed(text),
@@ -149,12 +152,22 @@ impl KnownSecrets {
         if spans.is_empty() {
             return Cow::Borrowed(bytes);
         }
-        let mut clean = Vec::with_capacity(bytes.len());
-        let mut done = 0;
+        let mut marks = quotation_marks(bytes, &spans).into_iter().peekable();
+        let (mut clean, mut done) = (Vec::with_capacity(bytes.len()), 0);
         for Span { range, label, .. } in spans {
+            while let Some(mark) = marks.next_if(|mark| *mark <= range.start) {
+                clean.extend_from_slice(&bytes[done..mark]);
+                clean.push(b'"');
+                done = mark;
+            }
             clean.extend_from_slice(&bytes[done..range.start]);
             clean.extend_from_slice(label.as_bytes());
             done = range.end;
+        }
+        for mark in marks {
+            clean.extend_from_slice(&bytes[done..mark]);
+            clean.push(b'"');
+            done = mark;
         }
         clean.extend_from_slice(&bytes[done..]);
         Cow::Owned(clean)
@@ -193,6 +206,24 @@ impl KnownSecrets {
         }
         spans
     }
+}
+
+/// The places of the quotation marks that keep JSON whole: around each of its numbers that holds a
+/// span. Text that is neither an object nor a list has none.
+fn quotation_marks(bytes: &[u8], spans: &[Span<'_>]) -> Vec<usize> {
+    let mut text = std::str::from_utf8(bytes).ok().filter(|text| text.trim_start().starts_with(['{', '[']));
+    text = text.filter(|text| serde_json::from_str::<IgnoredAny>(text).is_ok());
+    let mut spans = spans.iter().map(|span| &span.range).peekable();
+    let mut holds_one = |number: &Range<usize>| {
+        while spans.next_if(|span| span.start < number.start).is_some() {}
+        let mut held = false;
+        while spans.next_if(|span| span.end <= number.end).is_some() {
+            held = true;
+        }
+        held
+    };
+    let held = text.into_iter().flat_map(numbers).filter(|number| holds_one(number));
+    held.flat_map(|number| [number.start, number.end]).collect()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use schemars::transform::ReplaceBoolSchemas;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::domain::{Refusal, undoubled};
+use crate::domain::{Refusal, numbers, undoubled};
 
 /// Reads the arguments' text as a JSON object; an empty text counts as an empty object.
 pub(super) fn parse(text: &str) -> Result<Value, Refusal> {
@@ -35,39 +35,12 @@ pub(super) fn parse(text: &str) -> Result<Value, Refusal> {
 
 /// The first number in a JSON text that would be read as another one.
 fn unheld(json: &str) -> Option<&str> {
-    let mut rest = json;
-    while let Some(at) = rest.find(|letter: char| matches!(letter, '"' | '-' | '0'..='9')) {
-        rest = &rest[at..];
-        if let Some(text) = rest.strip_prefix('"') {
-            rest = behind_text(text);
-            continue;
-        }
-        let end = rest.find(|letter: char| !matches!(letter, '+' | '-' | '.' | '0'..='9' | 'e' | 'E')).unwrap_or(rest.len());
-        let (number, behind) = rest.split_at(end);
+    numbers(json).map(|place| &json[place]).find(|number| {
         let whole = number.parse::<i64>().is_ok() || number.parse::<u64>().is_ok();
         // The shortest digits that are read as the same number again.
         let held = || number.parse::<f64>().is_ok_and(|float| decimal(&format!("{float:e}")) == decimal(number));
-        if !whole && !held() {
-            return Some(number);
-        }
-        rest = behind;
-    }
-    None
-}
-
-/// The JSON behind the end of a text that has begun.
-fn behind_text(json: &str) -> &str {
-    let mut letters = json.char_indices();
-    while let Some((at, letter)) = letters.next() {
-        match letter {
-            '\\' => {
-                letters.next();
-            }
-            '"' => return &json[at + 1..],
-            _ => {}
-        }
-    }
-    ""
+        !whole && !held()
+    })
 }
 
 /// A number's sign, its digits without zeros around them, and the power of ten of the last one: the
@@ -104,11 +77,15 @@ fn without_zeros(value: &mut Value) {
 }
 
 /// Reads arguments into a tool's parameters. Models write `null` for a field that they leave out.
+/// A refusal names the field at fault.
 pub(super) fn read<T: DeserializeOwned>(mut arguments: Value) -> Result<T, Refusal> {
     if let Some(object) = arguments.as_object_mut() {
         object.retain(|_, value| !value.is_null());
     }
-    serde_json::from_value(arguments).map_err(|error| Refusal::arguments(error.to_string()))
+    serde_path_to_error::deserialize(arguments).map_err(|error| {
+        let (path, fault) = (error.path().to_string(), error.inner());
+        Refusal::arguments(if path == "." { fault.to_string() } else { format!("`{path}`: {fault}") })
+    })
 }
 
 /// The JSON Schema of a tool's parameters, without references or dialect, in the form that models

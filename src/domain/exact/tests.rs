@@ -47,3 +47,10 @@ fn a_field_that_stands_twice_is_named_wherever_it_stands() {
     let twice = exact_text::<Outer>(r#"{"inner": [{"name": "a", "name": "b"}]}"#).unwrap_err();
     assert!(twice.contains("the field `name` stands twice"), "{twice}");
 }
+
+#[test]
+fn numbers_are_found_between_texts_and_not_in_them() {
+    let json = r#"{"7": -1.5e+3, "a\"8": ["9", 10,{"b":0}], "c": true}"#;
+    assert_eq!(numbers(json).map(|place| &json[place]).collect::<Vec<_>>(), ["-1.5e+3", "10", "0"]);
+    assert_eq!(numbers("12").map(|place| (place.start, place.end)).collect::<Vec<_>>(), [(0, 2)]);
+}

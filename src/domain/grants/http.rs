@@ -149,15 +149,36 @@ fn host_matches(pattern: &str, url: &Url) -> bool {
     }
 }
 
-/// True if `path` is `prefix` or lies below it. A path with an encoding that a server may read as
-/// `/` or `..` is never within.
+/// True if `path` is `prefix` or lies below it, however a server reads it.
 fn path_within(prefix: &str, path: &str) -> bool {
-    let lower = path.to_ascii_lowercase();
-    if ["%2f", "%5c", "%2e", "%00", "\\"].iter().any(|odd| lower.contains(odd)) {
-        return false;
-    }
     let directory = prefix.strip_suffix('/').unwrap_or(prefix);
-    path == directory || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+    let below = || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'));
+    (path == directory || below()) && decoded(path).is_some_and(|plain| !plain.split('/').any(is_dots))
+}
+
+/// A path as it reads without its encoding. `None` if a server that decodes it twice, or leniently,
+/// may find other segments in it than were compared: an encoded dot, slash, backslash or percent, a
+/// control character, what is no encoding, and bytes that are no UTF-8.
+fn decoded(path: &str) -> Option<String> {
+    let mut parts = path.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let (digits, plain) =
+            part.split_at_checked(2).filter(|(digits, _)| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+        let byte = u8::from_str_radix(digits, 16).ok()?;
+        if matches!(byte, b'.' | b'/' | b'\\' | b'%') || byte.is_ascii_control() {
+            return None;
+        }
+        bytes.push(byte);
+        bytes.extend_from_slice(plain.as_bytes());
+    }
+    String::from_utf8(bytes).ok().filter(|plain| !plain.contains('\\'))
+}
+
+/// True if a server may take a segment for `..`: some drop what stands behind a `;`, or blanks.
+fn is_dots(segment: &str) -> bool {
+    let name = segment.split(';').next().unwrap_or_default();
+    name.contains('.') && name.chars().all(|letter| letter == '.' || letter.is_whitespace())
 }
 
 #[cfg(test)]

@@ -21,7 +21,8 @@ fn wrong<T>(message: impl Into<String>) -> Result<T, GrantError> {
 }
 
 const HTTP: &str = r#"write `http` like {"hosts": ["api.example.com"]} or {"hosts": [{"host": "api.example.com", "path": "/v1/", "methods": ["GET"]}]}"#;
-const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+/// The methods that can be granted.
+pub const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 impl Grants {
     /// Reads the written form.
@@ -34,11 +35,15 @@ impl Grants {
             let power: Power = name.parse().map_err(|_| unknown_power(name))?;
             match power {
                 Power::Log | Power::Clock | Power::Random => {
+                    without_settings(power, settings)?;
                     grants.harmless.insert(power);
                 }
                 Power::Http => grants.http = http(settings)?,
                 Power::Sql => grants.sql = Some(sql(settings)?),
-                Power::Kv => grants.kv = true,
+                Power::Kv => {
+                    without_settings(power, settings)?;
+                    grants.kv = true;
+                }
                 Power::Secrets => grants.secrets = secrets(settings)?,
                 Power::Tools => grants.tools = tools(settings)?,
             }
@@ -64,7 +69,30 @@ fn unknown_power(name: &str) -> GrantError {
     GrantError(format!("there is no power `{name}` to grant; there are: {}", known.join(", ")))
 }
 
+/// Refuses a field that a power does not have: without the narrowing that its author meant by it,
+/// the grant would be wider than it was written.
+fn known_fields(power: Power, settings: &Value, known: &[&str], form: &str) -> Result<(), GrantError> {
+    let mut fields = settings.as_object().into_iter().flat_map(Map::keys);
+    match fields.find(|field| !known.contains(&field.as_str())) {
+        Some(field) if known.is_empty() => wrong(format!("`{power}` has no field `{field}`; it has none: {form}")),
+        Some(field) => wrong(format!("`{power}` has no field `{field}`; it has: {}; {form}", known.join(", "))),
+        None => Ok(()),
+    }
+}
+
+/// Reads a power that is granted whole or not at all.
+fn without_settings(power: Power, settings: &Value) -> Result<(), GrantError> {
+    let form = format!(r#"write `{power}` like {{"{power}": {{}}}}"#);
+    match settings {
+        Value::Object(_) => known_fields(power, settings, &[], &form),
+        Value::Null | Value::Bool(true) => Ok(()),
+        Value::Array(items) if items.is_empty() => Ok(()),
+        _ => wrong(form),
+    }
+}
+
 fn http(settings: &Value) -> Result<BTreeSet<HttpGrant>, GrantError> {
+    known_fields(Power::Http, settings, &["hosts"], HTTP)?;
     let hosts = settings.get("hosts").unwrap_or(settings).as_array().ok_or_else(|| GrantError(HTTP.into()))?;
     if hosts.is_empty() {
         return wrong(HTTP);
@@ -80,8 +108,7 @@ fn host(written: &Value) -> Result<HttpGrant, GrantError> {
         scheme: Option<Scheme>,
         port: Option<u16>,
         path: Option<String>,
-        #[serde(default)]
-        methods: BTreeSet<String>,
+        methods: Option<BTreeSet<String>>,
         #[serde(default)]
         keyed: bool,
     }
@@ -95,7 +122,10 @@ fn host(written: &Value) -> Result<HttpGrant, GrantError> {
     if let Some(path) = written.path {
         grant.path = Some(plain_path(&path)?);
     }
-    grant.methods = written.methods.into_iter().map(|method| method.to_ascii_uppercase()).collect();
+    if written.methods.as_ref().is_some_and(BTreeSet::is_empty) {
+        return wrong(format!("`methods` is empty: name those that are granted, or leave it out for every method; {HTTP}"));
+    }
+    grant.methods = written.methods.unwrap_or_default().iter().map(|method| method.to_ascii_uppercase()).collect();
     if let Some(method) = grant.methods.iter().find(|method| !METHODS.contains(&method.as_str())) {
         return wrong(format!("the method `{method}` cannot be granted; there are: {}", METHODS.join(", ")));
     }
@@ -139,7 +169,10 @@ fn end_of_authority(rest: &str) -> usize {
 /// A place that a secret may be sent to, as `host` or `host:port`. A written port stays, even the
 /// scheme's own: without one, every port will do.
 fn binding(text: &str) -> Result<String, GrantError> {
-    let host = host_of_text(text)?.host;
+    let HttpGrant { host, path, .. } = host_of_text(text)?;
+    if let Some(path) = path {
+        return wrong(format!("a secret is bound to a host and not to a path: write `{text}` without {path}"));
+    }
     let rest = text.trim().split_once("://").map_or(text.trim(), |(_, rest)| rest);
     let (_, port) = binding_parts(&rest[..end_of_authority(rest)]);
     Ok(port.map_or_else(|| host.clone(), |port| format!("{host}:{port}")))
@@ -183,8 +216,10 @@ fn host_json(grant: &HttpGrant) -> Value {
 }
 
 fn sql(settings: &Value) -> Result<SqlAccess, GrantError> {
+    const FORM: &str = r#"write `sql` like {"access": "read"} or {"access": "write"}"#;
+    known_fields(Power::Sql, settings, &["access"], FORM)?;
     let access = settings.get("access").unwrap_or(settings).as_str().and_then(|word| word.parse().ok());
-    access.ok_or_else(|| GrantError(r#"write `sql` like {"access": "read"} or {"access": "write"}"#.into()))
+    access.ok_or_else(|| GrantError(FORM.into()))
 }
 
 fn secrets(settings: &Value) -> Result<BTreeMap<String, BTreeSet<String>>, GrantError> {
@@ -205,10 +240,11 @@ fn secrets(settings: &Value) -> Result<BTreeMap<String, BTreeSet<String>>, Grant
 }
 
 fn tools(settings: &Value) -> Result<BTreeSet<String>, GrantError> {
-    let form = || format!(r#"write `tools` like {{"names": ["{MANAGE_TASKS}"]}}"#);
+    let form = format!(r#"write `tools` like {{"names": ["{MANAGE_TASKS}"]}}"#);
+    known_fields(Power::Tools, settings, &["names"], &form)?;
     let names: BTreeSet<String> =
-        serde_json::from_value(settings.get("names").unwrap_or(settings).clone()).or_else(|_| wrong(form()))?;
-    if names.is_empty() || !names.iter().all(|name| valid_name(name)) { wrong(form()) } else { Ok(names) }
+        serde_json::from_value(settings.get("names").unwrap_or(settings).clone()).or_else(|_| wrong(&form))?;
+    if names.is_empty() || !names.iter().all(|name| valid_name(name)) { wrong(form) } else { Ok(names) }
 }
 
 /// The rule a secret's name must keep, in words.

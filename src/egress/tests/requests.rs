@@ -54,6 +54,8 @@ async fn headers_of_the_connection_are_ours() {
         ("Proxy-Authorization", "Basic evil"),
         ("Proxy-Anything", "evil"),
         ("Accept-Encoding", "gzip"),
+        ("Content_Length", "0"),
+        ("Transfer_Encoding", "chunked"),
     ] {
         request = header(request, name, value);
     }
@@ -94,6 +96,7 @@ async fn what_cannot_be_sent_is_refused_with_the_reason_and_without_a_connection
         (header(get(&url), "X-Y", "1\n2"), "a line end"),
         (header(get(&url), "X-Y", "1\0"), "control character"),
         (header(get(&url), "X-HTTP-Method-Override", "DELETE"), "change the method"),
+        (header(get(&url), "x_http_method_override", "PURGE"), "change the method"),
         (header(get(&url), "X-Long", &"x".repeat(20_000)), "all headers together"),
         (many, "the number of headers is 65, at most 64"),
         (post(&url, &"x".repeat(256 * 1024 + 1)), "the body is 262145, at most 262144"),
@@ -120,4 +123,31 @@ async fn a_response_to_head_has_no_body_whatever_length_it_names() {
     let peer = Peer::http(|_| Answer::Say(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n".to_vec())).await;
     let response = Way::open(&[&peer]).send(HttpRequest { method: "HEAD".into(), ..get(peer.url("/")) }).await.unwrap();
     assert!(response.body.is_empty() && response.headers.contains(&("content-length".into(), "99999999".into())));
+}
+
+#[tokio::test]
+async fn a_method_or_a_path_in_a_header_is_granted_like_that_of_the_request() {
+    let peer = ok().await;
+    let granted =
+        json!([{"host": "127.0.0.1", "scheme": "http", "port": peer.address.port(), "path": "/v1/", "methods": ["GET", "PUT"]}]);
+    let way = Way { grants: grants(&granted), ..Way::open(&[&peer]) };
+    let with = |name: &str, value: &str| header(get(peer.url("/v1/x")), name, value);
+    for (name, value) in [
+        ("X-Original-URL", "/v2/x"),
+        ("X-Rewrite-URL", "/v1/../v2?y"),
+        ("X-Any-Name", &*peer.url("/v2/x")),
+        ("X-Verb", "delete"),
+        ("_method", "PUT, DELETE"),
+    ] {
+        let said = way.refused(with(name, value)).await;
+        assert!(said.contains("its value is a method or a path that is not granted"), "{name}: {said}");
+    }
+    assert_eq!(peer.connections(), 0);
+    let honest =
+        [("X-Original-URL", "/v1/y"), ("X-Verb", "put"), ("Referer", &*peer.url("/v2")), ("X-Link", "https://b.example/v2")];
+    for (name, value) in honest {
+        way.send(with(name, value)).await.unwrap();
+    }
+    // A grant of the whole host leaves nothing to disguise.
+    Way::open(&[&peer]).send(with("X-Original-URL", "/v2/x")).await.unwrap();
 }

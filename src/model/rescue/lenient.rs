@@ -8,6 +8,8 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 use serde_json::Value;
 
+use crate::domain::without_halves;
+
 /// Reads `text`; what JSON does not know is `null`, and half a character is U+FFFD.
 ///
 /// # Errors
@@ -25,17 +27,6 @@ fn mended(text: &str) -> Cow<'_, str> {
         string if string.starts_with('"') => without_halves(string).into_owned(),
         word if serde_json::from_str::<Value>(word).is_ok() => word.to_owned(),
         _ => "null".to_owned(),
-    })
-}
-
-/// A string whose halves of characters, written as escapes, are marked.
-fn without_halves(string: &str) -> Cow<'_, str> {
-    // A whole pair, a half, or another escape.
-    const ESCAPE: &str = r"(?i)\\ud[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|(?<half>\\ud[89a-f][\da-f]{2})|\\[\s\S]";
-    static ESCAPES: LazyLock<Regex> = LazyLock::new(|| pattern(ESCAPE));
-    ESCAPES.replace_all(string, |found: &Captures<'_>| match found.name("half") {
-        Some(_) => "\\ufffd".to_owned(),
-        None => found[0].to_owned(),
     })
 }
 

@@ -11,7 +11,7 @@ fn words_of_other_places_are_explained() {
 
 #[test]
 fn a_thrown_object_that_shows_no_field_is_explained() {
-    assert!(of_no_error("{}").contains("DOMException") && of_no_error("{}").contains("throw an Error"));
+    assert!(of_no_error("{}").contains("throw an Error"));
     assert_eq!(of_no_error(r#"{"code":7}"#), r#"{"code":7}"#);
     assert_eq!(of_no_error("just a text"), "just a text");
     assert_eq!(with_hint("{}"), "{}");

@@ -5,6 +5,7 @@ mod clock;
 mod http;
 mod kv;
 mod log;
+mod numbers;
 mod one_by_one;
 mod operations;
 mod random;
@@ -25,6 +26,7 @@ use super::powers;
 use super::reach::{Missing, OperationRefused, Reach};
 
 pub(super) use log::Logs;
+pub(super) use numbers::held;
 pub(super) use one_by_one::OneByOne;
 pub(super) use operations::{Operations, TooManyOperations};
 

@@ -9,12 +9,12 @@ use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 use wasmtime::Result;
 
-use crate::domain::{Grants, Power};
+use crate::domain::{Grants, Power, without_halves};
 
 use super::super::SandboxLimits;
 use super::super::reach::{Missing, Operation, OperationRefused, OperationRequest, Reach};
-use super::HostState;
 use super::bindings::level3::capability::operations::{self, Completion};
+use super::{HostState, numbers};
 
 /// The operations of one call, as its instance sees them.
 pub(in crate::sandbox) struct Operations {
@@ -45,7 +45,8 @@ impl Operations {
         let doing = queued
             .map(move |operation: Operation| {
                 let id = operation.ordinal;
-                reach.perform(operation).map(move |answer| completion(id, answer.and_then(|answer| within(answer, most))))
+                let held = move |answer| within(answer, most).map(numbers::held);
+                reach.perform(operation).map(move |answer| completion(id, answer.and_then(held)))
             })
             .buffer_unordered(at_once)
             .for_each(move |completion| {
@@ -78,7 +79,7 @@ impl Operations {
     pub(super) fn read(&self, grants: &Grants, request: &str, read: ReadRequest) -> Result<OperationRequest, OperationRefused> {
         let (size, most) = (request.len(), self.limits.request_bytes);
         match size <= most {
-            true => read(grants, request),
+            true => read(grants, &without_halves(request)),
             false => Err(OperationRefused::new(format!("the request has {size} bytes and may have {most}; send less at once"))),
         }
     }
@@ -181,7 +182,18 @@ pub(super) fn lacking_power(grants: &Grants, power: Power, purpose: &str, add: i
     Missing { after, ..lacking(&Grants::none(), lacks, add) }
 }
 
-/// Reads a request's JSON.
+/// Reads a request's JSON. The engine writes it, so the place of a fault in it is no place in the
+/// source.
 pub(super) fn json<'a, T: serde::Deserialize<'a>>(request: &'a str) -> Result<T, OperationRefused> {
-    serde_json::from_str(request).map_err(|error| OperationRefused::new(format!("this is no request: {error}")))
+    serde_json::from_str(request).map_err(|error| {
+        let error = error.to_string();
+        let fault = error.rsplit_once(" at line ").map_or(error.as_str(), |(fault, _)| fault);
+        OperationRefused::new(match fault {
+            "recursion limit exceeded" => TOO_DEEP.to_owned(),
+            fault => format!("this is no request: {fault}"),
+        })
+    })
 }
+
+const TOO_DEEP: &str =
+    "the request has values nested more than 120 deep; nest them less, or send them as one text: JSON.stringify(value)";

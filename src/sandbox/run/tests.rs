@@ -12,6 +12,14 @@ fn the_place_is_the_first_one_in_the_capability() {
 }
 
 #[test]
+fn a_failed_statement_that_is_thrown_on_is_told_to_a_person_in_its_sentence() {
+    let thrown = thrown(r#"{"name":"Error","message":"{\"error\":\"sql_error\",\"message\":\"bad \ud83d\"}"}"#, None);
+    let refusal = thrown.refusal();
+    assert_eq!(refusal.message, "{\"error\":\"sql_error\",\"message\":\"bad \u{fffd}\"}");
+    assert_eq!(refusal.fault.unwrap().message, "bad \u{fffd}");
+}
+
+#[test]
 fn a_limit_is_told_to_a_person_without_the_advice_to_an_author() {
     let error = memory_exceeded(8 << 20);
     let refusal = error.refusal();

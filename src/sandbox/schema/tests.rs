@@ -25,6 +25,34 @@ fn what_is_wrong_in_a_schema_is_named() {
 }
 
 #[test]
+fn a_pattern_that_cannot_be_used_says_why() {
+    for (pattern, why) in [
+        ("(?<=x)y", "look-around, including look-ahead and look-behind, is not supported"),
+        (r"(a)\1", "backreferences are not supported"),
+        ("(a", "unclosed group"),
+        ("((a{1,100}){1,100}){1,100}", "more than 1048576 bytes once it is compiled; repeat less"),
+    ] {
+        let at = format!("at `/properties/s/pattern`: the pattern `{pattern}` cannot be used: ");
+        let message = refused(json!({"type": "object", "properties": {"s": {"type": "string", "pattern": pattern}}}));
+        assert!(message.contains(&at) && message.contains(why), "{message}");
+    }
+    let message = refused(json!({"type": "object", "patternProperties": {"(?=x)": {}}}));
+    assert!(message.contains("look-around"), "{message}");
+}
+
+#[test]
+fn a_property_that_is_not_allowed_is_named() {
+    let told = |schema: Value, params: Value| {
+        Validators::default().validate(&schema, &params).unwrap_err().refusal().fault.unwrap().message
+    };
+    let none = json!({"type": "object", "additionalProperties": false});
+    assert_eq!(told(none.clone(), json!({"a": 1, "b": 2})), "the arguments: no properties are allowed, and there is 'a', 'b'.");
+    let deep = json!({"type": "object", "properties": {"at": none, "never": false}});
+    assert_eq!(told(deep.clone(), json!({"at": {"x": 1}})), "`/at`: no properties are allowed, and there is 'x'.");
+    assert_eq!(told(deep, json!({"never": {"x": 1}})), "`/never`: nothing is allowed here; leave it out.");
+}
+
+#[test]
 fn references_are_refused_because_they_can_loop() {
     let message = refused(json!({"type": "object", "allOf": [{"$ref": "#"}]}));
     assert!(message.contains("`/allOf/0/$ref`"), "{message}");

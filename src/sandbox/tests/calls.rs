@@ -30,8 +30,17 @@ async fn a_thrown_error_comes_back_with_its_place() {
 
 #[tokio::test]
 async fn anything_can_be_thrown() {
-    assert_eq!(failure(sandbox(), "export default () => { throw { code: 5 } }").await["message"], r#"{"code":5}"#);
-    assert_eq!(failure(sandbox(), "export default () => { throw 'no' }").await["message"], "no");
+    for (thrown, message) in [
+        ("{ code: 5 }", r#"{"code":5}"#),
+        ("'no'", "no"),
+        ("Symbol('s')", "Symbol(s)"),
+        ("undefined", "undefined"),
+        ("() => 1", "() => 1"),
+        ("Object.assign(o, { o, n: 5n })", r#"{"o":"[as above]","n":"5n"}"#),
+    ] {
+        let source = format!("export default () => {{ const o = {{}}; throw {thrown} }}");
+        assert_eq!(failure(sandbox(), &source).await["message"], message, "{thrown}");
+    }
 }
 
 #[tokio::test]
@@ -48,6 +57,28 @@ async fn the_log_is_kept_with_the_call() {
         assert_eq!(outcome.logs[..2], ["a {\"b\":1} [2] [[1,2]]", "warning: careful"]);
         assert!(outcome.logs[2].starts_with("error: TypeError: bad\n    at "), "{:?}", outcome.logs);
     }
+}
+
+#[tokio::test]
+async fn what_has_no_json_is_logged_all_the_same() {
+    let source = "export default () => {
+        const o = { a: { b: 1n } };
+        o.a.o = o;
+        console.log(NaN, -0, 7n, null, undefined, Symbol('s'), o, Promise.resolve(1));
+        console.group('g');
+        console.count(); console.count(); console.time('t'); console.timeEnd('t');
+        console.groupEnd(); console.clear(); console.countReset(); console.count();
+    }";
+    let outcome = call(sandbox(), source, json!({})).await;
+    let first = r#"NaN 0 7 null undefined Symbol(s) {"a":{"b":"1n","o":"[as above]"}} {}"#;
+    assert_eq!(outcome.logs, [first, "g", "default: 1", "default: 2", "t: 0 ms", "default: 1"], "{}", outcome.result);
+}
+
+#[tokio::test]
+async fn one_line_may_have_all_that_a_call_may_log() {
+    let outcome = call(sandbox(), "export default () => console.log('x'.repeat(20000))", json!({})).await.bounded();
+    assert_eq!(outcome.logs[0].len(), (16 << 10) - 1);
+    assert_eq!(outcome.logs[1..], ["[log cut at 16384 bytes: the last 1 entries are missing or incomplete]"]);
 }
 
 #[tokio::test]
@@ -159,17 +190,39 @@ async fn words_of_node_are_explained_when_they_are_met() {
 
 #[tokio::test]
 async fn what_is_thrown_and_says_nothing_is_explained() {
-    for code in ["atob('!!')", "btoa('€')", "structuredClone(() => 1)", "throw new DOMException('a', 'AbortError')", "throw {}"]
-    {
-        let error = failure(sandbox(), &format!("export default () => {{ {code} }}")).await;
-        assert!(error["message"].as_str().unwrap().contains("Catch it where it is thrown"), "{code}: {error}");
-    }
-    // Code itself can read what it caught.
-    let source =
-        "export default () => { try { throw new DOMException('a', 'AbortError') } catch (e) { return [e.name, e.message] } }";
-    assert_eq!(result(source, json!({})).await, r#"["AbortError","a"]"#);
+    let error = failure(sandbox(), "export default () => { throw {} }").await;
+    assert!(error["message"].as_str().unwrap().contains("Catch it where it is thrown"), "{error}");
     let error = failure(sandbox(), "export default () => { throw new Error('{}') }").await;
     assert_eq!(error["message"], "{}");
+}
+
+#[tokio::test]
+async fn an_exception_of_the_platform_is_an_error_like_others() {
+    for (code, name, message) in [
+        ("atob('!!')", "InvalidCharacterError", ""),
+        ("btoa('€')", "InvalidCharacterError", ""),
+        ("structuredClone(() => 1)", "DataCloneError", "cannot be cloned"),
+        ("throw new DOMException('a', 'AbortError')", "AbortError", "a"),
+    ] {
+        let error = failure(sandbox(), &format!("export default () => {{\n  {code} }}")).await;
+        assert_eq!((&error["name"], &error["line"]), (&json!(name), &json!(2)), "{code}: {error}");
+        let told = error["message"].as_str().unwrap();
+        assert!(!told.is_empty() && told.contains(message), "{code}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_utf8_are_refused_if_the_code_asks_for_that() {
+    let source = "export default () => {
+        const read = (bytes, options) => {
+            try { return new TextDecoder('utf-8', options).decode(new Uint8Array(bytes)) } catch (error) { return error.name }
+        };
+        const fatal = { fatal: true };
+        return [read([255]), read([255], fatal), read([0xed, 0xa0, 0xbd], fatal), read([0xef, 0xbf, 0xbd], fatal),
+            read([0xef, 0xbb, 0xbf, 65], fatal), read([0xef, 0xbb, 0xbf, 65], { ignoreBOM: true })];
+    }";
+    let read = json!(["\u{fffd}", "TypeError", "TypeError", "\u{fffd}", "A", "\u{feff}A"]);
+    assert_eq!(serde_json::from_str::<Value>(&result(source, json!({})).await).unwrap(), read);
 }
 
 #[tokio::test]

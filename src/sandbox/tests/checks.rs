@@ -81,6 +81,34 @@ async fn a_syntax_error_has_line_and_offset() {
 }
 
 #[tokio::test]
+async fn a_regular_expression_that_cannot_be_read_has_a_place() {
+    for (pattern, why) in [
+        ("/(?<=a/", "the regular expression /(?<=a/ cannot be read: expecting ')'."),
+        ("/[z-a]/u", "the regular expression /[z-a]/u cannot be read: invalid class range."),
+        ("/a/gg", "the regular expression /a/gg cannot be read: invalid regular expression flags."),
+    ] {
+        let error = refused(&draft(&format!("function probe(p) {{\n  return p.s.replace({pattern}, '');\n}}"))).await;
+        assert_eq!((error.kind, error.message.as_str()), (RefusalCode::SyntaxError, why));
+        assert_eq!(error.place, Some(SourcePlace { line: 2, offset: 22 }), "{error}");
+        assert!(error.near.unwrap().contains(pattern));
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_the_language_has_for_itself_is_explained() {
+    let error = refused(&Draft { name: "class".into(), ..draft("async function class(params) { return 1 }") }).await;
+    assert!(error.message.contains("the word `class`") && error.message.contains("another name"), "{error}");
+    let source = "export default function (params) { return 1 }";
+    sandbox().check(&Draft { name: "class".into(), ..draft(source) }).await.unwrap();
+}
+
+#[tokio::test]
+async fn code_in_a_markdown_fence_is_named_also_if_it_can_be_read() {
+    let error = refused(&draft("```js\nfunction probe() { return 1 }\n```")).await;
+    assert!(error.message.ends_with(" Give the code alone, without Markdown fences."), "{error}");
+}
+
+#[tokio::test]
 async fn other_languages_are_named() {
     let error = refused(&draft("async def probe(params):\n    return 1")).await;
     assert_eq!(error.kind, RefusalCode::SyntaxError);
@@ -121,6 +149,8 @@ async fn a_missing_function_is_asked_for_by_name() {
         assert_eq!(error.kind, RefusalCode::MissingFunction, "{source}: {error}");
         assert!(error.message.contains("async function probe(params)"), "{error}");
     }
+    let error = refused(&draft("function other() { return 1 }\nexport { other as probe };")).await;
+    assert!(error.message.contains("name it `probe` there, too"), "{error}");
     let error = refused(&draft("export default { probe() {} }")).await;
     assert!(error.message.contains("`export default` must export the function"), "{error}");
 }

@@ -4,6 +4,7 @@
 mod calls;
 mod checks;
 mod examples;
+mod halves;
 mod operations;
 mod powers;
 mod python;

@@ -66,6 +66,18 @@ async fn requests_and_answers_have_a_size() {
 }
 
 #[tokio::test]
+async fn a_request_that_is_nested_too_deep_is_told_in_words_of_the_source() {
+    let reach = Scripted::answering(Value::Null);
+    let source = "export default async () => {
+        let deep = 1;
+        for (let n = 0; n < 200; n++) deep = [deep];
+        await host.kv.set('k', deep);
+    }";
+    let told = message_of(&reaching(source, &reach).await);
+    assert!(told.contains("nested more than 120 deep") && told.contains("JSON.stringify"), "{told}");
+}
+
+#[tokio::test]
 async fn what_was_started_is_done_although_the_code_has_ended() {
     // The script answers only after all three were asked for, when the code has ended.
     for end in ["return 'ended'", "throw new Error('thrown')"] {

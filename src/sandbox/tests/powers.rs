@@ -59,6 +59,29 @@ async fn a_status_is_no_error_and_a_body_may_be_any_bytes() {
 }
 
 #[tokio::test]
+async fn the_mark_before_a_text_is_no_part_of_it() {
+    let reach = Scripted::new(|_| Ok(answer("\u{feff}{\"a\":1}".as_bytes())));
+    let source = "export default async () => {
+        const r = await fetch('https://a.example/');
+        return [(await r.json()).a, (await r.text())[0], (await r.bytes())[0]];
+    }";
+    assert_eq!(json_of(&reaching(source, &reach).await), json!([1, "{", 0xef]));
+}
+
+#[tokio::test]
+async fn a_request_that_wants_no_redirects_is_refused() {
+    let reach = Scripted::new(|_| Ok(answer(b"")));
+    for mode in ["manual", "error"] {
+        let source = format!("export default () => fetch('https://a.example/', {{ redirect: '{mode}' }})");
+        let told = message_of(&reaching(&source, &reach).await);
+        assert!(told.contains("are always followed here"), "{told}");
+    }
+    assert_eq!(reach.requests(), []);
+    let source = "export default async () => (await fetch('https://a.example/', { redirect: 'follow' })).ok";
+    assert_eq!(json_of(&reaching(source, &reach).await), true);
+}
+
+#[tokio::test]
 async fn a_forgotten_await_is_told_at_the_first_reading_of_what_is_not_there() {
     let reach = Scripted::new(|_| Ok(answer(br#"{"rate":1.5,"items":[1]}"#)));
     let of = |code: &str| format!("export default async () => {{ const response = await fetch('https://a.example/'); {code} }}");

@@ -173,6 +173,23 @@ fn json_is_cleaned_in_texts_names_and_numbers() {
 }
 
 #[test]
+fn json_in_a_text_stays_whole_when_a_number_in_it_shows_a_value() {
+    let scrubber = scrubber(&[("PIN", "87654321"), ("TAN", "11223344")]);
+    for (written, clean) in [
+        (r#"{"arg":87654321,"n":5}"#, r#"{"arg":"[secret PIN]","n":5}"#),
+        (r#" [1, -876543210.5e3, "87654321\"", 8]"#, r#" [1, "-[secret PIN]0.5e3", "[secret PIN]\"", 8]"#),
+        (r#"[8765432111223344,87654321]"#, r#"["[secret PIN][secret TAN]","[secret PIN]"]"#),
+        (r#"{"87654321":[{"a":"x","b":11223344}]}"#, r#"{"[secret PIN]":[{"a":"x","b":"[secret TAN]"}]}"#),
+    ] {
+        assert_eq!(scrubber.clean(written), clean);
+        assert!(serde_json::from_str::<Value>(clean).is_ok(), "{clean}");
+    }
+    for text in ["87654321", "[87654321", "the chat {\"id\":87654321}", "{id: 87654321}"] {
+        assert_eq!(scrubber.clean(text), text.replace("87654321", "[secret PIN]"));
+    }
+}
+
+#[test]
 fn new_values_are_known_to_every_clone_and_old_ones_forgotten() {
     let first = scrubber(&[("K", "old-value")]);
     let second = first.clone();

@@ -166,15 +166,18 @@ impl Reaching {
         }))
     }
 
-    /// The end of a call of the agent's own.
+    /// The end of a call of the agent's own, with a word on what it leaves behind.
     async fn ended(self, outcome: Outcome) -> Result<Outcome, StoreError> {
         let Inner { tools, lease, permit, begun, .. } = &*self.0;
         let broken = self.0.broken.lock().unwrap_or_else(PoisonError::into_inner).take();
         match broken {
             Some(error) => Err(error),
-            // Neither this run nor an earlier one can have left anything uncertain.
+            // Neither this run nor an earlier one can have done anything.
             None if lease.fence == 1 && !begun.load(Ordering::Relaxed) => Ok(outcome),
-            None => tools.kit.with_uncertain(permit.call(), outcome).await,
+            None => {
+                let outcome = if outcome.ok { outcome } else { tools.kit.with_done(permit.call(), outcome).await? };
+                tools.kit.with_uncertain(permit.call(), outcome).await
+            }
         }
     }
 

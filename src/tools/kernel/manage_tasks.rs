@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::domain::todo::valid_title;
 use crate::domain::{
     ConversationId, Effect, MANAGE_TASKS, Origin, Outcome, Refusal, RefusalCode, Subtask, Task, TaskId, TaskStatus, ToolSpec,
+    seen_name,
 };
 use crate::model::reference::Reference;
 use crate::store::{Lease, SeenTask, Store, StoreError, TasksFound, TodoChanges};
@@ -165,7 +166,7 @@ const LONGEST_DETAILS: usize = 32 << 10;
 async fn decide(todos: &mut TodoChanges, doing: Doing<'_>, request: Request) -> Result<String, ToolError> {
     let Doing { lease, permit, now, .. } = doing;
     let (store, conversation) = (&doing.kit().store, lease.conversation);
-    let title = request.title.map(|title| title.trim().to_owned());
+    let title = request.title.map(|title| seen_name(&title).to_owned());
     // Every turn sees them, and so does each list of tasks.
     for (name, text, most) in [("title", &title, LONGEST_TITLE), ("details", &request.details, LONGEST_DETAILS)] {
         if let Some(text) = text.as_ref().filter(|text| text.len() > most) {
@@ -455,7 +456,9 @@ fn due_date(text: &str) -> Result<Option<DateTime<Utc>>, ToolError> {
         .or_else(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().map(|day| day.and_time(NaiveTime::MIN)));
     let date = with_offset.ok().or_else(|| without.map(|date| date.and_utc()));
     match date.filter(|date| (1..=9999).contains(&date.year())) {
-        Some(date) => Ok(Some(date)),
+        // As the database keeps it: in microseconds, and a second that is added to a day,
+        // `23:59:60`, is the first one of the next.
+        Some(date) => Ok(Some(DateTime::from_timestamp_micros(date.timestamp_micros()).unwrap_or(date))),
         None => Err(Refusal::arguments(format!(
             "`due_at` is `{text}`, which is no ISO 8601 date; write it like 2026-11-20T09:30:00Z"
         ))

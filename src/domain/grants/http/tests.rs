@@ -43,6 +43,30 @@ fn paths_end_at_segments_and_cannot_be_disguised() {
     for bad in ["/", "/v10/x", "/v1/../v2", "/v1/%2e%2e/v2", "/v1/..%2fv2", "/v1/..%5Cv2", "/v1/\\..\\..\\v2", "/v1/%00"] {
         assert!(!allows(&grant, "GET", &format!("https://a.example{bad}")), "{bad}");
     }
+    // As some servers read it: parameters behind a `;`, decoded twice, long forms of ASCII, blanks.
+    for odd in [
+        "..;/v2",
+        "..;x=1/v2",
+        "..%3Bx/v2",
+        "x/..;/..;/v2",
+        "%252e%252e%252fv2",
+        "..%252fv2",
+        "%c0%ae%c0%ae/v2",
+        "..%c0%afv2",
+        "%u002e%u002e/v2",
+        "..%20/v2",
+        "...;/v2",
+        "%E9",
+        "a%0d%0ab",
+    ] {
+        assert!(!allows(&grant, "GET", &format!("https://a.example/v1/{odd}")), "{odd}");
+        assert!(allows(&HttpGrant::host("a.example"), "GET", &format!("https://a.example/v1/{odd}")), "{odd}");
+    }
+    for honest in
+        ["a...b", "a.b/.well-known;v=1", "a;b=../c", "gr%C3%BCn%20x", "a%3Fb%23c", "x;y", ";v=1", "100?q=%252e%2e/..%2f"]
+    {
+        assert!(allows(&grant, "GET", &format!("https://a.example/v1/{honest}")), "{honest}");
+    }
 }
 
 #[test]

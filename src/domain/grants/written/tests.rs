@@ -39,7 +39,7 @@ fn the_ways_a_host_is_written_have_one_meaning() {
 fn a_secret_keeps_the_port_it_is_bound_to() {
     for (text, binding) in [
         ("api.example.com", "api.example.com"),
-        ("https://API.example.com:443/x", "api.example.com:443"),
+        ("https://API.example.com:443/", "api.example.com:443"),
         ("api.example.com:8443", "api.example.com:8443"),
         ("http://127.0.0.1:9000", "127.0.0.1:9000"),
         ("http://[::1]:9000/", "[::1]:9000"),
@@ -67,12 +67,37 @@ fn what_cannot_be_granted_is_refused_with_the_way_to_write_it() {
         (json!({"http": {"hosts": [{"host": "a.example", "path": "/a/../b"}]}}), "beginning of a plain path"),
         (json!({"http": {"hosts": [{"host": "a.example", "methods": ["CONNECT"]}]}}), "the method `CONNECT`"),
         (json!({"http": {"hosts": [{"host": "a.example", "verbs": ["GET"]}]}}), "verbs"),
+        (json!({"http": {"hosts": [{"host": "a.example", "methods": []}]}}), "`methods` is empty"),
         (json!({"sql": {"access": "all"}}), "write `sql` like"),
+        (json!({"kv": false}), "write `kv` like"),
+        (json!({"kv": "read"}), "write `kv` like"),
+        (json!({"secrets": {"A_KEY": ["https://a.example:8443/v1"]}}), "without /v1"),
         (json!({"secrets": {"api-key": ["a.example"]}}), "the secret's name `api-key`"),
         (json!({"secrets": {"A": []}}), "each name with the hosts, or host:port"),
         (json!({"tools": {"names": ["Not A Name"]}}), "write `tools` like"),
     ] {
         let error = read(written.clone()).expect_err(&written.to_string());
         assert!(error.contains(said), "{written}: {error}");
+    }
+}
+
+#[test]
+fn a_field_that_would_narrow_a_grant_and_is_not_known_is_refused_with_those_that_are() {
+    for (written, said) in [
+        (json!({"sql": {"access": "read", "tables": ["a"]}}), "`sql` has no field `tables`; it has: access; write `sql` like"),
+        (
+            json!({"http": {"hosts": ["a.example"], "methods": ["GET"]}}),
+            "`http` has no field `methods`; it has: hosts; write `http`",
+        ),
+        (json!({"tools": {"names": ["a"], "arguments": {}}}), "`tools` has no field `arguments`; it has: names; write `tools`"),
+        (json!({"kv": {"prefix": "x"}}), r#"`kv` has no field `prefix`; it has none: write `kv` like {"kv": {}}"#),
+        (json!({"log": {"level": "info"}}), "`log` has no field `level`; it has none"),
+    ] {
+        let error = read(written.clone()).expect_err(&written.to_string());
+        assert!(error.contains(said), "{written}: {error}");
+    }
+    for plain in [json!({"kv": {}, "log": null}), json!({"sql": "read"}), json!({"http": ["a.example"]}), json!({"tools": ["a"]})]
+    {
+        assert!(read(plain.clone()).is_ok(), "{plain}");
     }
 }

@@ -20,7 +20,9 @@ impl Reaching {
         let catalogue = tools.kit.store.catalogue(None).await?;
         let of = ToolsOf { toolset: policy.tools.inside(), profile: &lease.profile };
         let Some(tool) = tools.find(&catalogue, of, &name).await? else {
-            return Err(OperationError::Refused(format!("there is no tool `{name}`")));
+            let unknown = || format!("there is no tool `{name}`");
+            let disabled = tools.disabled(&catalogue, of, &name).map(|refusal| refusal.message);
+            return Err(OperationError::Refused(disabled.unwrap_or_else(unknown)));
         };
         if !tool.for_capabilities() {
             return Err(OperationError::Refused(format!("`{name}` is for the agent itself, not for capabilities")));

@@ -1,7 +1,7 @@
 //! The arguments of `write_capability`, and the draft in them.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::plain_schema::plain_schema;
@@ -16,7 +16,6 @@ pub(super) struct DraftArguments {
     /// Full JavaScript source: `export default async function NAME(params) { ... }`
     code: String,
     /// JSON Schema for the tool parameters (OpenAI function calling format)
-    #[serde(deserialize_with = "object_or_text")]
     #[schemars(schema_with = "of_parameters")]
     parameters_schema: Value,
     #[serde(default)]
@@ -73,13 +72,19 @@ fn of_grants(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": ["object", "null"], "properties": powers })
 }
 
-/// Models write a schema as an object or as its text.
-fn object_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-    match Value::deserialize(deserializer)? {
-        Value::String(text) => serde_json::from_str(&text)
-            .map_err(|error| serde::de::Error::custom(format!("`parameters_schema` is not valid JSON: {error}"))),
-        value => Ok(value),
+/// The arguments with JSON in place of its text: models write an object or a list either way. A
+/// blank text stands for nothing.
+///
+/// # Errors
+/// If the text is no JSON.
+pub(super) fn out_of_text(mut arguments: Value) -> Result<Value, Refusal> {
+    for field in ["parameters_schema", "tests", "grants"] {
+        let Some(Value::String(text)) = arguments.get(field) else { continue };
+        let read = if text.trim().is_empty() { Ok(Value::Null) } else { serde_json::from_str(text) };
+        arguments[field] =
+            read.map_err(|error| Refusal::arguments(format!("`{field}` is a text that is no JSON: {error}; write it as JSON")))?;
     }
+    Ok(arguments)
 }
 
 impl DraftArguments {

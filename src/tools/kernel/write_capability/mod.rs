@@ -18,7 +18,7 @@ use crate::store::{CheckedComponent, StoreError};
 use crate::tools::kit::Kit;
 use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Registry, Tool, ToolError, read, spec};
 
-use draft::DraftArguments;
+use draft::{DraftArguments, out_of_text};
 use trial::Unfit;
 
 const DESCRIPTION: &str = "Write a new tool for yourself, or a new version of one. The JavaScript is checked, built into a \
@@ -81,7 +81,7 @@ impl WriteCapability {
         manner: WritingManner,
     ) -> BoxFuture<'_, Result<Prepared, ToolError>> {
         async move {
-            let mut given = asked.arguments.clone();
+            let mut given = out_of_text(asked.arguments.clone())?;
             let silent = given.get("grants").is_none_or(|grants| grants.is_null() || *grants == json!({}));
             loop {
                 let unfit = match prepare_once(&asked, read(given.clone())?, manner).await? {

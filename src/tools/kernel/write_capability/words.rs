@@ -31,18 +31,18 @@ impl CheckedCapability {
         }
     }
 
-    /// The newest recorded calls without effects that the new version answers otherwise.
+    /// The newest recorded calls without effects that the new version answers otherwise. A call
+    /// that the live version itself would answer otherwise now, by the clock or by chance, is none
+    /// of them, and neither is one that asks for anything outside the sandbox.
     pub(super) async fn differences(&self, kit: &Kit) -> Result<Vec<Value>, StoreError> {
-        if self.live.is_none() {
-            return Ok(Vec::new());
-        }
-        let candidate = self.version();
+        let Some(live) = &self.live else { return Ok(Vec::new()) };
+        let (sandbox, candidate) = (&kit.hands.sandbox, self.version());
         let mut differences = Vec::new();
         for call in kit.store.calls_without_effects(&candidate.name, REPLAYED).await? {
             let Ok(params) = serde_json::from_str::<Value>(&call.arguments) else { continue };
-            let now = kit.hands.sandbox.try_call(&candidate, &params).await.result;
-            if now != call.result {
-                differences.push(json!({ "params": params, "before": call.result, "now": now }));
+            let Some(now) = sandbox.try_call(&candidate, &params).await.filter(|now| now.result != call.result) else { continue };
+            if sandbox.try_call(live, &params).await.is_some_and(|again| again.result == call.result) {
+                differences.push(json!({ "params": params, "before": call.result, "now": now.result }));
             }
         }
         Ok(differences)

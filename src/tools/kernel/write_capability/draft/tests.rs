@@ -1,6 +1,7 @@
 //! Tests of `tools::kernel::write_capability::draft`.
 
 use super::*;
+use crate::tools::arguments::read;
 
 fn request(change: impl FnOnce(&mut Value)) -> Value {
     let mut request = json!({
@@ -12,7 +13,7 @@ fn request(change: impl FnOnce(&mut Value)) -> Value {
 }
 
 fn draft(request: Value) -> Result<Draft, Refusal> {
-    serde_json::from_value::<DraftArguments>(request).unwrap().into_draft()
+    read::<DraftArguments>(out_of_text(request)?)?.into_draft()
 }
 
 #[test]
@@ -21,6 +22,38 @@ fn a_schema_may_come_as_text() {
     for written in [plain.clone(), Value::from(plain.to_string()), json!({"type": plain})] {
         assert_eq!(draft(request(|r| r["parameters_schema"] = written.clone())).unwrap().parameters, plain, "{written}");
     }
+}
+
+#[test]
+fn grants_and_tests_may_come_as_text_and_a_blank_one_is_none() {
+    let (grants, tests) = (json!({"kv": {}}), json!([{"params": {"a": 1}, "expect": 1}]));
+    let as_json = draft(request(|r| (r["grants"], r["tests"]) = (grants.clone(), tests.clone()))).unwrap();
+    let as_text = draft(request(|r| (r["grants"], r["tests"]) = (grants.to_string().into(), tests.to_string().into()))).unwrap();
+    assert_eq!((as_json.tests.len(), &as_text), (1, &as_json));
+    let blank = draft(request(|r| (r["grants"], r["tests"]) = (json!(""), json!(" ")))).unwrap();
+    assert_eq!(blank, draft(request(|_| {})).unwrap());
+    let refused = draft(request(|r| r["grants"] = json!("{\"kv\": {"))).unwrap_err();
+    assert!(refused.message.starts_with("`grants` is a text that is no JSON: EOF while parsing"), "{refused:?}");
+}
+
+#[test]
+fn a_field_of_another_type_is_refused_by_its_name() {
+    for (field, written, said) in [
+        ("code", json!(["let a"]), "`code`: invalid type: sequence, expected a string"),
+        ("grants", json!(["kv"]), "`grants`: invalid type: sequence, expected a map"),
+        ("tests", json!({"params": {}}), "`tests`: invalid type: map, expected a sequence"),
+        ("tests", json!([{"params": {}}, {"expect": 1}]), "`tests[1]`: missing field `params`"),
+        (
+            "tests",
+            json!([{"params": {}, "expected": 1}]),
+            "unknown field `expected`, expected one of `params`, `expect`, `answers`",
+        ),
+    ] {
+        let refused = draft(request(|r| r[field] = written)).unwrap_err();
+        assert!(refused.code == RefusalCode::InvalidArguments && refused.message.contains(said), "{said}: {refused:?}");
+    }
+    let refused = draft(json!({"name": "add", "description": "Adds.", "parameters_schema": {}})).unwrap_err();
+    assert_eq!(refused.message, "missing field `code`");
 }
 
 #[test]
