@@ -1,11 +1,12 @@
 //! Completing: when it may be done, and what comes round again.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
 
 use super::list::{SubtaskView, TaskView};
 use super::question::counted;
 use super::recurrence::Recurrence;
-use super::time::{distance_of, moment_at};
+use super::time::{distance_of, moment_at, wall_of};
 use crate::domain::Apart;
 
 /// The reason for which nothing is completed.
@@ -50,11 +51,11 @@ pub struct NextOfTask {
     pub apart: Apart,
 }
 
-/// Completes a task.
+/// Completes a task of a person whose clocks are those of the zone.
 ///
 /// # Errors
 /// If subtasks are open, or it is not active.
-pub fn complete_task(task: &TaskView, now: DateTime<Utc>) -> Result<CompletedTask, CompletionRefusal> {
+pub fn complete_task(task: &TaskView, zone: Tz, now: DateTime<Utc>) -> Result<CompletedTask, CompletionRefusal> {
     let title = &task.title;
     if !task.status.is_active() {
         return Err(CompletionRefusal::Already(title.clone()));
@@ -63,16 +64,13 @@ pub fn complete_task(task: &TaskView, now: DateTime<Utc>) -> Result<CompletedTas
     if !open.is_empty() {
         return Err(CompletionRefusal::StillOpen { title: title.clone(), open });
     }
-    let Some((recurrence, _)) = &task.recurrence else {
+    if task.recurrence.is_none() {
         return Ok(CompletedTask { next: None, message: format!("Completed “{title}”.") });
-    };
+    }
     let next = next_of(task, now);
     let message = match &next {
         Some(NextOfTask { date, .. }) => {
-            format!(
-                "Completed “{title}”. It comes round on {}.",
-                date.with_timezone(&recurrence.zone()).format("%Y-%m-%d at %H:%M")
-            )
+            format!("Completed “{title}”. It comes round on {}.", wall_of(zone, *date).format("%Y-%m-%d at %H:%M"))
         }
         None => format!("Completed “{title}”. It does not come round again."),
     };
@@ -81,7 +79,7 @@ pub fn complete_task(task: &TaskView, now: DateTime<Utc>) -> Result<CompletedTas
 
 /// The task that follows one that comes round. A date that has passed meanwhile is left out, and so
 /// is the one of a task that was done early.
-fn next_of(task: &TaskView, now: DateTime<Utc>) -> Option<NextOfTask> {
+pub fn next_of(task: &TaskView, now: DateTime<Utc>) -> Option<NextOfTask> {
     let (recurrence, date) = task.recurrence.as_ref()?;
     let next = recurrence.next(now.max(*date))?;
     let zone = recurrence.zone();

@@ -9,6 +9,7 @@ mod function;
 mod kept_timer;
 mod list;
 mod lookup;
+mod meant;
 mod next;
 mod question;
 mod quota;
@@ -19,12 +20,13 @@ mod title;
 mod todos;
 
 pub use breakdown::{BREAKDOWN_PROMPT, BREAKDOWN_STEPS, Breakdown};
-pub use completion::{CompletedTask, CompletionRefusal, NextOfTask, complete_subtask, complete_task};
+pub use completion::{CompletedTask, CompletionRefusal, NextOfTask, complete_subtask, complete_task, next_of};
 pub use context::{TodosShown, told_of};
 pub use function::TodoFunction;
 pub use kept_timer::KeptTimer;
 pub use list::{MOST_IN_CONTEXT, SubtaskView, TaskView, in_context};
-pub use lookup::{Candidate, LookedUp, MOST_CANDIDATES, NamedKind, look_up};
+pub use lookup::{Candidate, LookedUp, MOST_CANDIDATES, NamedKind, SaidBefore, look_up};
+pub use meant::Meant;
 pub use next::{NextSubtask, next_subtask};
 pub use question::{Deletion, NOTHING_TO_CLEAR, question_to_create};
 pub use quota::{

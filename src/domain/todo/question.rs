@@ -43,7 +43,10 @@ impl Deletion {
     }
 
     fn with_subtasks(&self) -> String {
-        format!(" with {}", counted(self.subtasks, "subtask"))
+        match self.subtasks {
+            0 => String::new(),
+            many => format!(" with {}", counted(many, "subtask")),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! The limits of a person's list: titles, and how many things there may be.
 
+use crate::domain::seen_name;
+
 /// The most characters of a title.
 pub const LONGEST_TITLE: usize = 200;
 /// The most subtasks of a task.
@@ -10,7 +12,7 @@ pub const MOST_OPEN_TASKS: usize = 1_000;
 /// The reason for which a text is no title.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TitleRefusal {
-    /// Nothing but blanks.
+    /// Nothing that can be seen.
     #[error("A title needs at least one character.")]
     Empty,
     /// More than [`LONGEST_TITLE`].
@@ -21,12 +23,19 @@ pub enum TitleRefusal {
     NotOneLine,
 }
 
-/// The title that a text is, without blanks around it.
+/// True for the signs that turn the direction of what stands behind them, also behind the title.
+pub(super) fn turns(c: char) -> bool {
+    matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The title that a text is, without blanks around it and without signs that would turn the words
+/// beside it.
 ///
 /// # Errors
 /// If it is empty, too long, or more than one line.
 pub fn valid_title(text: &str) -> Result<String, TitleRefusal> {
-    let title = text.trim();
+    let straight: String = text.chars().filter(|c| !turns(*c)).collect();
+    let title = seen_name(&straight);
     let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
     match title.chars().count() {
         0 => Err(TitleRefusal::Empty),

@@ -3,7 +3,8 @@
 use chrono_tz::Tz;
 
 use super::list::{SubtaskView, TaskView};
-use super::lookup::{Candidate, LookedUp, NamedKind, look_up};
+use super::lookup::{Candidate, LookedUp, NamedKind, SaidBefore, look_up};
+use super::meant::Meant;
 use super::timer::FocusTimer;
 use crate::domain::{SubtaskId, TaskId, UserId};
 
@@ -31,6 +32,8 @@ pub struct Todos {
     pub timer: FocusTimer,
     /// The meaning of “it”.
     pub last: LastNamed,
+    /// The names of the calls before in the running turn, the latest last.
+    pub meant: Vec<Meant>,
 }
 
 /// A name that does not mean exactly one thing.
@@ -58,37 +61,54 @@ impl Todos {
         Some(self.task(self.timer.task()?)?.title.as_str())
     }
 
-    /// The one task that a name means: one that is active, else one that is over.
+    /// The one task that a name means.
     ///
     /// # Errors
     /// [`Unfound`], if there is not exactly one.
     pub fn find_task(&self, name: &str) -> Result<&TaskView, Unfound> {
-        let last = self.last.task.map(|task| task.0);
         let candidates = self.tasks.iter().map(|task| {
-            let candidate = Candidate { number: task.id.0, title: &task.title, of: None };
-            (task.status.is_active(), candidate)
+            let open = task.status.is_active();
+            Candidate { number: task.id.0, title: &task.title, of: None, open }
         });
-        let number = found(name, NamedKind::Task, last, candidates)?;
+        let (candidates, before) = (candidates.collect::<Vec<_>>(), self.said_before(NamedKind::Task, None));
+        let number = found(name, NamedKind::Task, &look_up(name, NamedKind::Task, &candidates, &before))?;
         self.task(TaskId(number)).ok_or_else(|| Unfound::nothing(name, NamedKind::Task))
     }
 
-    /// The one subtask that a name means, with its task: an open one of an active task, else
-    /// another. `of` is the name of its task, if the person said it.
+    /// The one subtask that a name means, with its task: one of an active task, else of one that is
+    /// over. `of` is the name of its task, if the person said it.
     ///
     /// # Errors
     /// [`Unfound`], if there is not exactly one.
     pub fn find_subtask(&self, name: &str, of: Option<&str>) -> Result<(&TaskView, &SubtaskView), Unfound> {
         let within = of.map(|of| self.find_task(of)).transpose()?;
-        let last = self.last.subtask.map(|subtask| subtask.0);
         let tasks = || self.tasks.iter().filter(move |task| within.is_none_or(|within| within.id == task.id));
         let all = || tasks().flat_map(|task| task.in_order().into_iter().map(move |subtask| (task, subtask)));
-        let candidates = all().map(|(task, subtask)| {
-            let of = within.is_none().then_some(task.title.as_str());
-            let open = task.status.is_active() && !subtask.completed;
-            (open, Candidate { number: subtask.id.0, title: &subtask.title, of })
+        let before = self.said_before(NamedKind::Subtask, within.map(|task| task.id));
+        // Tasks that are over have many subtasks of the same names.
+        let [active, over] = [true, false].map(|active| {
+            let of_these = all().filter(|(task, _)| task.status.is_active() == active);
+            let candidates = of_these.map(|(task, subtask)| {
+                let of = within.is_none().then_some(task.title.as_str());
+                let open = active && !subtask.completed;
+                Candidate { number: subtask.id.0, title: &subtask.title, of, open }
+            });
+            look_up(name, NamedKind::Subtask, &candidates.collect::<Vec<_>>(), &before)
         });
-        let number = found(name, NamedKind::Subtask, last, candidates)?;
+        let looked_up = if active.is_found() || !over.is_found() { active } else { over };
+        let number = found(name, NamedKind::Subtask, &looked_up)?;
         all().find(|(_, subtask)| subtask.id.0 == number).ok_or_else(|| Unfound::nothing(name, NamedKind::Subtask))
+    }
+
+    /// The things of a kind that were named before. A subtask of another task than `within` is
+    /// another one.
+    fn said_before(&self, kind: NamedKind, within: Option<TaskId>) -> SaidBefore<'_> {
+        let last = match kind {
+            NamedKind::Task => self.last.task.map(|task| task.0),
+            NamedKind::Subtask => self.last.subtask.map(|subtask| subtask.0),
+        };
+        let of_these = |meant: &&Meant| meant.kind == kind && (within.is_none() || meant.of == within);
+        SaidBefore { last, meant: self.meant.iter().filter(of_these).map(|meant| (&*meant.words, meant.number)).collect() }
     }
 }
 
@@ -99,25 +119,9 @@ impl Unfound {
     }
 }
 
-/// The number of the one candidate that is meant. Those that are open go before the others: only if
-/// no open one is meant, another is.
-fn found<'a>(
-    name: &str,
-    kind: NamedKind,
-    last: Option<i64>,
-    candidates: impl Iterator<Item = (bool, Candidate<'a>)>,
-) -> Result<i64, Unfound> {
-    let (open, over): (Vec<_>, Vec<_>) = candidates.partition(|(open, _)| *open);
-    let [open, over] = [open, over].map(|some| some.into_iter().map(|(_, candidate)| candidate).collect::<Vec<_>>());
-    let among_open = look_up(name, kind, &open, last);
-    let looked_up = match &among_open {
-        LookedUp::One(_) | LookedUp::Several(..) => among_open,
-        LookedUp::Nothing(_) | LookedUp::NoLastOne => match look_up(name, kind, &over, last) {
-            elsewhere @ (LookedUp::One(_) | LookedUp::Several(..)) => elsewhere,
-            LookedUp::Nothing(_) | LookedUp::NoLastOne => among_open,
-        },
-    };
-    let error = match &looked_up {
+/// The number of the one candidate that is meant.
+fn found(name: &str, kind: NamedKind, looked_up: &LookedUp<'_>) -> Result<i64, Unfound> {
+    let error = match looked_up {
         LookedUp::One(one) => return Ok(one.number),
         LookedUp::Several(..) => "ambiguous",
         LookedUp::Nothing(_) => "not_found",

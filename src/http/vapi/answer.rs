@@ -14,11 +14,11 @@ use serde_json::json;
 
 use super::asked::{AskedWords, folded};
 use super::follow::{CallEars, HeardTurn, NextWords};
-use super::words::{away, behind, limit, moment};
+use super::words::{away, behind, limit, moment, too_long};
 use super::{AtCall, MAX_BODY_BYTES, unauthorized, unavailable};
+use crate::domain::VoiceCallId;
 use crate::domain::voice::VoiceLanguage;
-use crate::domain::{Shown, VoiceCallId};
-use crate::http::said;
+use crate::http::said::{self, Misfit};
 use crate::http::v1::telling::Ending;
 use crate::http::visitor::{Stranger, Visitor};
 use crate::store::{NewMessage, StoreError, VapiCall};
@@ -65,8 +65,10 @@ pub(super) async fn complete(stranger: Stranger, AtCall(call): AtCall, request: 
 async fn said_in(visitor: &Visitor, call: &VapiCall, asked: AskedWords, language: VoiceLanguage) -> Result<Speech, StoreError> {
     let id = asked.id(call.call);
     let begun = visitor.now();
-    if let Some(told) = said::misfit(&asked.text, false) {
-        return Ok(Speech::of(visitor, &told, call.call.0));
+    match said::fits(visitor, call.conversation, &asked.text, false).await {
+        Ok(()) => {}
+        Err(Misfit::Long(long)) => return Ok(Speech::of(visitor, &too_long(long, language), call.call.0)),
+        Err(misfit) => return Ok(Speech::of(visitor, &misfit.to_string(), call.call.0)),
     }
     visitor.theirs().keep_vapi_heard(call.call, asked.count, &asked.text).await?;
     if is_unclear(&asked.text) && visitor.theirs().question(call.conversation, begun).await?.is_some() {
@@ -109,11 +111,7 @@ async fn asked_again(visitor: &Visitor, call: &VapiCall, at: DateTime<Utc>) -> R
     if !theirs.comes_first(call.call, &format!("question {} again", question.approval)).await? {
         return Ok(String::new());
     }
-    Ok(theirs.approval(question.approval).await?.map(|asked| question_of(&asked.shown)).unwrap_or_default())
-}
-
-fn question_of(shown: &Shown) -> String {
-    shown.question.clone().unwrap_or_else(|| shown.why.clone())
+    Ok(theirs.approval(question.approval).await?.map(|asked| asked.shown.in_words().to_owned()).unwrap_or_default())
 }
 
 fn stream(speech: Speech) -> Response {
@@ -223,7 +221,7 @@ impl Speech {
 fn last_words(ending: Ending, language: VoiceLanguage) -> String {
     match ending {
         Ending::Answered(_) | Ending::Stopped => String::new(),
-        Ending::Waiting(_, shown) => format!(" {}", question_of(&shown)),
+        Ending::Waiting(_, shown) => format!(" {}", shown.in_words()),
         Ending::Behind(_) => behind(language).to_owned(),
         Ending::Failed(_, reason) | Ending::Busy(reason, _) => format!(" {reason}"),
     }

@@ -81,7 +81,10 @@ async fn decides(visitor: &Visitor, call: &VapiCall, message: &Value, kind: &str
     let text = message["transcript"].as_str().unwrap_or_default().trim();
     // The words that came last by the model's side are an old answer.
     let came = call.heard.as_deref().is_some_and(|heard| folded(heard) == folded(text));
-    if !is_final || message["role"] != "user" || !call.open || came || said::misfit(text, false).is_some() {
+    if !is_final || message["role"] != "user" || !call.open || came {
+        return Ok(());
+    }
+    if said::fits(visitor, call.conversation, text, false).await.is_err() {
         return Ok(());
     }
     let (theirs, now) = (visitor.theirs(), visitor.now());

@@ -1,6 +1,6 @@
 //! The words that the server says itself at the first door, beside those of the turn.
 
-use crate::domain::todo::QuotaReached;
+use crate::domain::todo::{LongMessage, MOST_INPUT_TOKENS, QuotaReached};
 use crate::domain::voice::VoiceLanguage;
 
 /// No word of the answer has come for a while.
@@ -28,6 +28,19 @@ pub(super) fn limit(reached: QuotaReached, language: VoiceLanguage) -> String {
             "Você chegou ao limite de mensagens de hoje. Mude de plano para ter mais!".to_owned()
         }
         (VoiceLanguage::Portuguese, QuotaReached::Voice) => "Você já usou os seus minutos de voz deste mês.".to_owned(),
+    }
+}
+
+/// The person said more at once than a message may have.
+pub(super) fn too_long(long: LongMessage, language: VoiceLanguage) -> String {
+    match language {
+        VoiceLanguage::English => long.to_string(),
+        VoiceLanguage::Portuguese => {
+            format!(
+                "A sua mensagem tem cerca de {} tokens, e {MOST_INPUT_TOKENS} é o máximo. Diga isso em menos palavras.",
+                long.0
+            )
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 //! Small models write a number where a name belongs, and texts in place of numbers and truth
 //! values: these are read as they are meant.
 
+use std::num::{IntErrorKind, ParseIntError};
+
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
@@ -210,16 +212,19 @@ fn truth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
         Value::Bool(truth) => Ok(truth),
         Value::String(text) if text.eq_ignore_ascii_case("true") => Ok(true),
         Value::String(text) if text.eq_ignore_ascii_case("false") => Ok(false),
-        other => Err(Error::custom(format!("`confirmed` is true or false, and not {other}"))),
+        other => Err(Error::custom(format!("this is true or false, and not {other}"))),
     }
 }
 
-/// `25`, `25.0` and `"25"`.
+/// `25`, `25.0` and `"25"`. One that no number here can hold is the largest or the smallest.
 fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     let written = match Value::deserialize(deserializer)? {
         Value::String(text) => text.trim().to_owned(),
         other => other.to_string(),
     };
-    let number = written.strip_suffix(".0").unwrap_or(&written).parse();
-    number.map_err(|_| Error::custom(format!("`minutes` is a whole number, and not {written}")))
+    written.strip_suffix(".0").unwrap_or(&written).parse().or_else(|error: ParseIntError| match error.kind() {
+        IntErrorKind::PosOverflow => Ok(i64::MAX),
+        IntErrorKind::NegOverflow => Ok(i64::MIN),
+        _ => Err(Error::custom(format!("this is a whole number, and not {written}"))),
+    })
 }

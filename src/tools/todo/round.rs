@@ -4,7 +4,7 @@
 use chrono::{DateTime, Utc};
 
 use super::work::make_task;
-use crate::domain::todo::{CompletedTask, NextOfTask, SubtaskView, TaskView, complete_task};
+use crate::domain::todo::{NextOfTask, TaskView, next_of};
 use crate::domain::{Task, TaskStatus};
 use crate::governor::Permit;
 use crate::store::{Lease, Store, StoreError, TodoChanges};
@@ -36,10 +36,7 @@ pub fn comes_round(before: &Task, after: &mut Task, now: DateTime<Utc>) -> Resul
     if before.recurrence.is_none() || !before.status.is_active() || after.status != TaskStatus::Done {
         return Ok(None);
     }
-    let mut task = TaskView::try_from(before).map_err(StoreError::Unreadable)?;
-    // A task that is completed in this way is completed with its subtasks.
-    task.subtasks = task.subtasks.into_iter().map(|subtask| SubtaskView { completed: true, ..subtask }).collect();
-    let next = complete_task(&task, now).ok().and_then(|CompletedTask { next, .. }| next);
+    let next = next_of(&TaskView::try_from(before).map_err(StoreError::Unreadable)?, now);
     if next.is_some() {
         after.recurrence = None;
     }

@@ -17,7 +17,7 @@ pub(super) fn complete(work: &mut Work<'_>, asked: &SubtaskNamed) -> Ended {
     let (task, subtask) = work.subtask(&asked.subtask_name, asked.task_name.as_deref())?;
     let message = complete_subtask(&task, &subtask)?;
     let changed = work.change(&with(task, subtask.id, |one| Some(SubtaskView { completed: true, ..one })))?;
-    Ok(work.done(message, &changed))
+    Ok(work.done_to(subtask.id, message, &changed))
 }
 
 pub(super) fn rename(work: &mut Work<'_>, asked: &RenameSubtask) -> Ended {
@@ -26,7 +26,7 @@ pub(super) fn rename(work: &mut Work<'_>, asked: &RenameSubtask) -> Ended {
     let message = format!("Renamed the subtask “{}” of “{}” to “{title}”.", subtask.title, task.title);
     let renamed = with(task, subtask.id, |one| Some(SubtaskView { title: title.clone(), ..one }));
     let renamed = work.change(&renamed)?;
-    Ok(work.done(message, &renamed))
+    Ok(work.done_to(subtask.id, message, &renamed))
 }
 
 pub(super) async fn add(work: &mut Work<'_>, asked: &AddSubtask) -> Ended {
@@ -39,12 +39,12 @@ pub(super) async fn add(work: &mut Work<'_>, asked: &AddSubtask) -> Ended {
     task.subtasks.push(SubtaskView { id, title, completed: false, sort_order: last + 1 });
     let changed = work.change(&task)?;
     work.named(changed.id, Some(id));
-    Ok(work.done(message, &changed))
+    Ok(work.done_to(id, message, &changed))
 }
 
 pub(super) fn remove(work: &mut Work<'_>, asked: &SubtaskNamed) -> Ended {
     let (task, subtask) = work.subtask(&asked.subtask_name, asked.task_name.as_deref())?;
     let message = format!("Removed the subtask “{}” from “{}”.", subtask.title, task.title);
     let changed = work.change(&with(task, subtask.id, |_| None))?;
-    Ok(work.done(message, &changed))
+    Ok(work.done_to(subtask.id, message, &changed))
 }

@@ -33,7 +33,7 @@ pub(super) async fn create(work: &mut Work<'_>, asked: &CreateTask, subtasks: &[
 
 pub(super) async fn complete(work: &mut Work<'_>, asked: &TaskNamed) -> Ended {
     let task = work.task(&asked.task_name)?;
-    let CompletedTask { next, message } = completed(&task, work.now)?;
+    let CompletedTask { next, message } = completed(&task, work.todos.zone, work.now)?;
     // The rule goes on with the next one.
     let recurrence = task.recurrence.clone().filter(|_| next.is_none());
     let done = work.change(&TaskView { status: TaskStatus::Done, recurrence, ..task })?;
@@ -106,8 +106,9 @@ pub(super) fn details(work: &mut Work<'_>, asked: &TaskNamed) -> Ended {
     let task = work.task(&asked.task_name)?;
     let zone = work.todos.zone;
     let mut message = match task.status {
-        TaskStatus::Pending => format!("“{}” is not begun.", task.title),
-        TaskStatus::InProgress => format!("“{}” is in progress.", task.title),
+        // A status of its own is not needed to have begun: a done subtask is enough.
+        TaskStatus::Pending if task.progress().0 == 0 => format!("“{}” is not begun.", task.title),
+        TaskStatus::Pending | TaskStatus::InProgress => format!("“{}” is in progress.", task.title),
         TaskStatus::Done => format!("“{}” is completed.", task.title),
         TaskStatus::Cancelled => format!("“{}” was given up.", task.title),
     };

@@ -55,7 +55,7 @@ impl Tool for TodoTool {
                 return Ok(Prepared::new(Carried { call, asking: None, models }, effect));
             }
             let kit = asked.kit();
-            let todos = kit.store.todos(asked.lease.conversation).await?.todos;
+            let todos = kit.store.todos_in(asked.lease).await?.todos;
             match asking(&call, &todos) {
                 // Nobody is asked about something that will not happen.
                 Err(known) => Ok(Prepared::new(Answered(known), Effect::Read)),
@@ -122,7 +122,7 @@ impl Carried {
             _ => Vec::new(),
         };
         let now = kit.clock.now();
-        let kept = kit.store.todos(doing.lease.conversation).await?;
+        let kept = kit.store.todos_in(doing.lease).await?;
         if kept.todos.disabled {
             return Ok(Executed::Outcome(FunctionResult::refused("forbidden", FailureWords::FORBIDDEN).outcome()));
         }

@@ -171,6 +171,11 @@ impl<'a> Work<'a> {
     pub(super) fn done(&self, message: impl Into<String>, task: &TaskView) -> FunctionResult {
         FunctionResult::done(message).with(json!({ "task": self.data(task) }))
     }
+
+    /// The same of one that changed a subtask of it.
+    pub(super) fn done_to(&self, subtask: SubtaskId, message: impl Into<String>, task: &TaskView) -> FunctionResult {
+        FunctionResult::done(message).with(json!({ "task": self.data(task), "subtask": { "id": subtask } }))
+    }
 }
 
 /// Makes a task with subtasks of these titles. Gives it as it is kept.

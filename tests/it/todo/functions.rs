@@ -115,8 +115,10 @@ async fn questions_about_tasks_are_answered_from_the_store() {
     assert_eq!(message(&next), "Next: “shop” in “Dinner”, of which 1 of 3 subtasks are done.");
     talk.call("startTimer", json!({"minutes": 5, "taskName": "lunch"})).await;
     assert_eq!(talk.call("getNextSubtask", json!({})).await["data"]["task"]["title"], "Lunch");
+    let untouched = talk.call("getTaskDetails", json!({"taskName": "lunch"})).await;
+    assert_eq!(message(&untouched), "“Lunch” is not begun. 0 of 3 subtasks done. Next: invite.");
     let details = talk.call("getTaskDetails", json!({"taskName": "#1"})).await;
-    assert_eq!(message(&details), "“Dinner” is not begun. 1 of 3 subtasks done. Next: shop.");
+    assert_eq!(message(&details), "“Dinner” is in progress. 1 of 3 subtasks done. Next: shop.");
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 
 mod accurate;
 mod anew;
+mod chats;
 mod failures;
 mod functions;
 mod kills;
@@ -13,6 +14,7 @@ mod quota;
 mod random;
 mod times;
 mod tour;
+mod twice;
 
 use serde_json::{Value, json};
 

@@ -105,6 +105,25 @@ async fn a_rule_begins_with_the_due_date_and_the_next_task_has_one() {
 }
 
 #[tokio::test]
+async fn a_person_who_has_moved_hears_the_next_date_by_the_clock_there() {
+    let mut talk = Talk::start().await;
+    let moves = async |talk: &Talk, zone: &str| {
+        let moved = api::ask(&talk.app, Method::PATCH, "/api/me", Some(json!({ "time_zone": zone }))).await;
+        assert_eq!(moved.0, 200, "{}", moved.1);
+    };
+    moves(&talk, "Europe/Berlin").await;
+    talk.app.script([call("manage_tasks", json!({"action": "create", "title": "Pay rent"})), text("made")]);
+    talk.client.ask("make it").await;
+    talk.call("setReminder", json!({"taskName": "rent", "at": "2027-02-10T09:00"})).await;
+    talk.call("setRecurrence", json!({"taskName": "rent", "rule": "weekly"})).await;
+    moves(&talk, "Asia/Tokyo").await;
+    let done = talk.call("completeTask", json!({"taskName": "rent"})).await;
+    assert_eq!(message(&done), "Completed “Pay rent”. It comes round on 2027-02-17 at 17:00.");
+    assert_eq!(done["data"]["next"]["recurrence"]["date"], "2027-02-17T17:00");
+    talk.app.check_replay().await;
+}
+
+#[tokio::test]
 async fn a_task_that_comes_round_is_made_anew_with_its_steps_and_its_reminder() {
     let mut talk = Talk::start().await;
     talk.create("Water plants").await;

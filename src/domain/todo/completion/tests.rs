@@ -18,15 +18,15 @@ fn at(text: &str) -> DateTime<Utc> {
 #[test]
 fn a_task_with_open_subtasks_is_not_completed_and_names_them() {
     let now = at("2026-11-20T09:30");
-    let refused = |subtasks: &[(&str, bool)]| complete_task(&task(1, "Dinner", 0, subtasks), now).unwrap_err().to_string();
+    let refused = |subtasks: &[(&str, bool)]| complete_task(&task(1, "Dinner", 0, subtasks), ROME, now).unwrap_err().to_string();
     assert_eq!(refused(&[("shop", true), ("cook", false)]), "“Dinner” still has 1 open subtask: cook.");
     assert_eq!(refused(&[("shop", false), ("cook", false)]), "“Dinner” still has 2 open subtasks: shop, cook.");
     for subtasks in [&[][..], &[("shop", true)]] {
-        let done = complete_task(&task(1, "Dinner", 0, subtasks), now).unwrap();
+        let done = complete_task(&task(1, "Dinner", 0, subtasks), ROME, now).unwrap();
         assert_eq!(done, CompletedTask { next: None, message: "Completed “Dinner”.".into() });
     }
     for status in [TaskStatus::Done, TaskStatus::Cancelled] {
-        let over = complete_task(&TaskView { status, ..task(1, "Dinner", 0, &[]) }, now).unwrap_err();
+        let over = complete_task(&TaskView { status, ..task(1, "Dinner", 0, &[]) }, ROME, now).unwrap_err();
         assert_eq!(over.to_string(), "“Dinner” is completed already.");
     }
 }
@@ -79,7 +79,7 @@ fn a_recurring_task_is_followed_by_the_next_one() {
         // The reminder of the next one has passed before it is made.
         ("daily", "2026-11-20T09:00", Some("2026-11-18T09:00"), "2026-11-20T09:30", "2026-11-21T09:00", None),
     ] {
-        let completed = complete_task(&recurring(rule, date, reminder), at(done)).unwrap();
+        let completed = complete_task(&recurring(rule, date, reminder), ROME, at(done)).unwrap();
         let made = completed.next.unwrap();
         assert_eq!((made.date, made.reminder), (at(next), next_reminder.map(at)), "{rule} {date} {done}");
         assert_eq!(made.subtasks, ["pour", "fill"]);
@@ -88,6 +88,14 @@ fn a_recurring_task_is_followed_by_the_next_one() {
             format!("Completed “Water plants”. It comes round on {}.", wall_of(ROME, made.date).format("%Y-%m-%d at %H:%M"));
         assert_eq!(completed.message, told);
     }
+}
+
+#[test]
+fn the_date_is_said_by_the_clocks_of_the_person_and_follows_from_those_of_the_rule() {
+    let (weekly, now) = (recurring("weekly", "2027-02-10T09:00", None), at("2027-02-10T10:00"));
+    let completed = complete_task(&weekly, Tz::Asia__Tokyo, now).unwrap();
+    assert_eq!(completed.message, "Completed “Water plants”. It comes round on 2027-02-17 at 17:00.");
+    assert_eq!(completed.next.unwrap().date, at("2027-02-17T09:00"));
 }
 
 #[test]
@@ -101,14 +109,14 @@ fn a_reminder_and_a_due_date_that_clocks_skipped_are_where_they_were_on_the_next
         ("2027-03-29T02:00", "2027-03-29T02:30"),
         ("2027-03-30T02:00", "2027-03-30T02:30"),
     ] {
-        let next = complete_task(&due, now).unwrap().next.unwrap();
+        let next = complete_task(&due, ROME, now).unwrap().next.unwrap();
         assert_eq!((next.reminder, next.due), (Some(at(reminder)), Some(at(due_at))));
         now = next.date;
         let recurrence = Some((next.recurrence, next.date));
         due = TaskView { recurrence, reminder: next.reminder, due: next.due, apart: next.apart, ..due };
     }
     // One that is set anew counts from then on.
-    let next = complete_task(&TaskView { reminder: Some(at("2027-03-30T05:00")), ..due }, now).unwrap().next.unwrap();
+    let next = complete_task(&TaskView { reminder: Some(at("2027-03-30T05:00")), ..due }, ROME, now).unwrap().next.unwrap();
     assert_eq!(next.reminder, Some(at("2027-03-31T05:00")));
 }
 
@@ -118,7 +126,7 @@ fn a_rule_that_counts_comes_to_its_end() {
     let mut rounds = 1;
     let mut due = recurring("FREQ=DAILY;COUNT=3", "2026-11-20T09:00", None);
     let last = loop {
-        let completed = complete_task(&due, now).unwrap();
+        let completed = complete_task(&due, ROME, now).unwrap();
         let Some(next) = completed.next else { break completed.message };
         (rounds, now) = (rounds + 1, next.date + TimeDelta::hours(1));
         due = TaskView { recurrence: Some((next.recurrence, next.date)), ..due };

@@ -7,9 +7,10 @@ fn a_title_is_one_line_of_1_to_200_characters() {
     for (text, title) in [("Buy milk", "Buy milk"), ("  Buy milk \n", "Buy milk"), ("é", "é"), ("🌙", "🌙")] {
         assert_eq!(valid_title(text), Ok(title.to_owned()), "{text:?}");
     }
+    assert_eq!(valid_title("Call \u{202e}evil\u{2066} \u{200f}x"), Ok("Call evil \u{200f}x".into()), "nothing is turned around");
     assert_eq!(valid_title(&"ü".repeat(200)).map(|title| title.len()), Ok(400), "characters count, not bytes");
     assert_eq!(valid_title(&"ü".repeat(201)), Err(TitleRefusal::TooLong(201)));
-    for empty in ["", "  ", "\n\t"] {
+    for empty in ["", "  ", "\n\t", "\u{200b}", " \u{feff} ", "\u{202e}"] {
         assert_eq!(valid_title(empty), Err(TitleRefusal::Empty), "{empty:?}");
     }
     for lines in ["a\nb", "a\r\nb", "a\u{2028}b", "a\u{85}b", "a\0b", "a\tb"] {

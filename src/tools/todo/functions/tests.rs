@@ -96,6 +96,9 @@ fn what_small_models_write_is_read_as_it_is_meant() {
         let timer = read::<StartTimer>(json!({ "minutes": minutes, "taskName": "" })).unwrap();
         assert_eq!(timer, StartTimer { minutes: 25, task_name: None });
     }
+    for (minutes, read_as) in [(json!(u64::MAX), i64::MAX), (json!("-99999999999999999999"), i64::MIN)] {
+        assert_eq!(read::<StartTimer>(json!({ "minutes": minutes })).unwrap().minutes, read_as, "no timer runs so long");
+    }
     let subtask = read::<SubtaskNamed>(json!({ "subtaskName": "shop", "taskName": null })).unwrap();
     assert_eq!(subtask, SubtaskNamed { subtask_name: "shop".into(), task_name: None });
     assert_eq!(read::<ListTasks>(json!({})).unwrap().filter, crate::tools::todo::TaskFilter::Active);
