@@ -1,30 +1,31 @@
 //! Other agents' way in over standard input and output: each line is carried to `/mcp` of the
 //! running server, and each answer back. Nothing is decided here.
 
+mod lines;
+
 use std::collections::HashSet;
+use std::error::Error;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
+use rmcp::RoleClient;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, ErrorData, JsonRpcError, RequestId, ServerJsonRpcMessage,
 };
-use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::common::client_side_sse::NeverRetry;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
 use rmcp::transport::{StreamableHttpClientTransport, Transport};
-use rmcp::{RoleClient, RoleServer};
 use secrecy::ExposeSecret;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::CliError;
 use super::client::{self, Client};
 use crate::wire::api::McpServers;
-
-/// The longest line from the other agent, in bytes.
-const MAX_LINE_BYTES: usize = 4 << 20;
+use lines::{Line, Lines};
 
 /// How long the next answer is waited for once the input has ended. Real time: the server answers
 /// every call within 50 seconds.
@@ -55,14 +56,12 @@ pub(super) async fn serve(client: &Client) -> Result<(), CliError> {
 
 /// Carries messages both ways. Ends with the server, with an output that nobody reads, or behind
 /// the input: then once everything is answered, or no answer came for so long.
-async fn carry<R, W>(input: R, output: W, mut server: impl Transport<RoleClient>, patience: Duration)
+async fn carry<R, W>(input: R, mut output: W, mut server: impl Transport<RoleClient>, patience: Duration)
 where
-    R: AsyncRead + Send + Unpin,
-    W: AsyncWrite + Send + Unpin + 'static,
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
 {
-    // The last line may lack its end, and counts all the same; an empty line says nothing.
-    let input = AsyncReadExt::chain(input, &b"\n"[..]);
-    let mut agent = AsyncRwTransport::<RoleServer, _, _>::new(input, output).with_max_line_length(MAX_LINE_BYTES);
+    let mut lines = Lines::new(input);
     let mut sending = FuturesUnordered::new();
     // The requests that the server has not answered yet.
     let mut open = HashSet::new();
@@ -72,52 +71,73 @@ where
         if until.is_some() && open.is_empty() && sending.is_empty() {
             break None;
         }
-        let told = tokio::select! {
-            message = agent.receive(), if until.is_none() => {
-                let Some(message) = message else {
-                    until = Some(Instant::now() + patience);
-                    continue;
-                };
-                let id = asked(&message);
-                open.extend(id.clone().filter(|_| !listens(&message)));
-                if let Some(id) = taken_back(&message) {
-                    open.remove(id);
-                }
-                let sent = server.send(message);
-                sending.push(async move { (id, sent.await) });
-                continue;
-            }
+        let said = tokio::select! {
+            // A request that was refused may end the connection: its reason comes before the end.
+            biased;
             Some((id, sent)) = sending.next() => {
                 let (Err(error), Some(id)) = (sent, id) else { continue };
-                unanswered(&format!("level3 could not be reached: {error}."), id)
+                vec![unanswered(&unsent(&error), id)]
             }
             message = server.receive() => match message {
-                Some(message) => in_our_words(message),
+                Some(message) => vec![in_our_words(message)],
                 None => break Some(GONE),
+            },
+            line = lines.next(), if until.is_none() => match line {
+                Some(Line::Message(message)) => {
+                    let id = asked(&message);
+                    open.extend(id.clone().filter(|_| !listens(&message)));
+                    if let Some(id) = taken_back(&message) {
+                        open.remove(id);
+                    }
+                    let sent = server.send(*message);
+                    sending.push(async move { (id, sent.await) });
+                    continue;
+                }
+                Some(Line::Refused(errors)) => errors,
+                None => {
+                    until = Some(Instant::now() + patience);
+                    continue;
+                }
             },
             () = sleep_until(until.unwrap_or_else(Instant::now)), if until.is_some() => {
                 break Some("level3 did not answer in time.");
             }
         };
-        if let Some(id) = answered(&told)
-            && open.remove(id)
-        {
-            until = until.map(|_| Instant::now() + patience);
-        }
-        if agent.send(told).await.is_err() {
+        let answers = said.iter().filter_map(answered).filter(|id| open.remove(id)).count();
+        until = until.map(|until| if answers > 0 { Instant::now() + patience } else { until });
+        if say(&mut output, &said).await.is_err() {
             // Nobody is there to be told anything.
             open.clear();
             break None;
         }
     };
-    for id in open {
-        if agent.send(unanswered(why.unwrap_or_default(), id)).await.is_err() {
-            break;
-        }
-    }
+    let rest: Vec<_> = open.into_iter().map(|id| unanswered(why.unwrap_or_default(), id)).collect();
+    let _ = say(&mut output, &rest).await;
     // Lets the server forget the connection; it would after a while anyway. A transport over which
     // nobody has greeted does not hear that it is to end: it ends when it is dropped.
     let _ = timeout(PARTING, server.close()).await;
+}
+
+/// Writes messages, each on a line.
+async fn say(output: &mut (impl AsyncWrite + Unpin), messages: &[ServerJsonRpcMessage]) -> io::Result<()> {
+    for message in messages {
+        let mut line = serde_json::to_vec(message)?;
+        line.push(b'\n');
+        output.write_all(&line).await?;
+    }
+    output.flush().await
+}
+
+/// Why a message did not get an answer, or not even there.
+fn unsent(error: &(dyn Error + 'static)) -> String {
+    match error.downcast_ref() {
+        Some(StreamableHttpError::<reqwest::Error>::UnexpectedServerResponse(said)) => {
+            format!("level3 refused the request: {said}.")
+        }
+        Some(StreamableHttpError::HttpStatus(status)) => format!("level3 refused the request: {status}."),
+        Some(StreamableHttpError::AuthRequired(_)) => "level3 refused the request: it wants another LEVEL3_TOKEN.".to_owned(),
+        _ => format!("level3 could not be reached: {error}."),
+    }
 }
 
 /// The request that waits for an answer to this message.

@@ -16,7 +16,7 @@ use tokio::sync::broadcast::error::RecvError;
 use super::images;
 use super::said::{self, NotTaken};
 use super::visitor::Visitor;
-use crate::domain::todo::{QuotaReached, fits_one_message};
+use crate::domain::todo::QuotaReached;
 use crate::domain::{ApprovalId, CampaignId, Channel, ConversationId, Decision};
 use crate::facts::{Event, EventRecord};
 use crate::memory;
@@ -266,7 +266,10 @@ impl Socket {
     async fn take(&mut self, text: &str, main: ConversationId, hello_seq: i64) -> Result<(), SocketEnd> {
         let frame = match ClientFrame::read(text) {
             Ok(frame) => frame,
-            Err(error) => return self.refuse(&format!("this is not a frame of the protocol: {error}"), None).await,
+            Err(error) => {
+                let id = error.id.clone().filter(|id| said::unfit_id(&self.theirs, id).is_none());
+                return self.refuse(&error.to_string(), id).await;
+            }
         };
         match frame {
             ClientFrame::Message { content, id, conversation, profile, steer, images, call } => {
@@ -287,9 +290,10 @@ impl Socket {
             }
             ClientFrame::Stop { conversation } => {
                 match self.theirs.stop(conversation.unwrap_or(main), self.visitor.now()).await {
-                    // There is nothing to stop in a conversation that does not exist.
-                    Ok(_) | Err(StoreError::NoConversation(_)) => Ok(()),
-                    Err(error @ StoreError::OfContact(..)) => self.refuse(&error.to_string(), None).await,
+                    Ok(_) => Ok(()),
+                    Err(error @ (StoreError::NoConversation(_) | StoreError::OfContact(..))) => {
+                        self.refuse(&error.to_string(), None).await
+                    }
                     Err(error) => Err(error.into()),
                 }
             }
@@ -341,13 +345,8 @@ impl Socket {
         if let Some(told) = id.as_deref().and_then(|id| said::unfit_id(&self.theirs, id)) {
             return self.refuse(&told, None).await;
         }
-        if let Some(told) = said::misfit(content, !images.is_empty()) {
-            return self.refuse(&told, id).await;
-        }
-        if let Err(long) = fits_one_message(content)
-            && self.visitor.counted().contains(&self.theirs.profile_of(conversation).await.unwrap_or_default())
-        {
-            return self.refuse(&long.to_string(), id).await;
+        if let Err(misfit) = said::fits(&self.visitor, conversation, content, !images.is_empty()).await {
+            return self.refuse(&misfit.to_string(), id).await;
         }
         let images = match images::read(images) {
             Ok(images) => images,

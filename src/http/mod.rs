@@ -23,7 +23,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
-use axum::routing::{MethodFilter, get, on_service};
+use axum::routing::get;
 use axum::{Router, middleware};
 use chrono::{DateTime, Utc};
 use tokio::net::TcpListener;
@@ -128,10 +128,9 @@ impl Doors {
 
     fn router(self) -> Router {
         let guard = Guard::new(Arc::clone(&self.access), self.store.clone(), Arc::clone(&self.clock), self.metrics.clone());
-        let (body, mcp_service) = (self.limits.body, mcp::service(self.clone()));
+        let (body, mcp) = (self.limits.body, mcp::route(self.clone()));
         let closed = Closed::new(self, guard.clone());
-        let mcp = MethodFilter::GET.or(MethodFilter::POST).or(MethodFilter::DELETE);
-        let mcp = on_service(mcp, mcp_service).layer(middleware::from_fn_with_state(closed.clone(), owners_alone));
+        let mcp = mcp.layer(middleware::from_fn_with_state(closed.clone(), owners_alone));
         Router::new()
             .route("/chat", get(chat::open))
             .nest("/api", api::routes())

@@ -2,6 +2,7 @@
 //! a question that waits there.
 
 use super::visitor::Visitor;
+use crate::domain::todo::{LongMessage, fits_one_message};
 use crate::domain::{ConversationId, MessageDoor};
 use crate::store::{Accepted, NewMessage, StoreError, Theirs};
 use crate::wire::MAX_MESSAGE_BYTES;
@@ -44,13 +45,31 @@ pub(super) async fn addressed(
     }
 }
 
-/// Why a message cannot be taken, whatever it is for.
-pub(super) fn misfit(content: &str, has_images: bool) -> Option<String> {
+/// Why a conversation cannot take a message.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Misfit {
+    /// It says nothing.
+    #[error("`content` is empty; there is nothing to react to")]
+    Empty,
+    /// It is longer than any message.
+    #[error("the message has {0} bytes; {MAX_MESSAGE_BYTES} is the most")]
+    Large(usize),
+    /// It is longer than a message to Lea or Law.
+    #[error(transparent)]
+    Long(#[from] LongMessage),
+}
+
+/// Allows a message that the conversation can take, whatever door it came by.
+pub(super) async fn fits(visitor: &Visitor, conversation: ConversationId, content: &str, has_images: bool) -> Result<(), Misfit> {
     if content.trim().is_empty() && !has_images {
-        return Some("`content` is empty; there is nothing to react to".to_owned());
+        return Err(Misfit::Empty);
     }
-    (content.len() > MAX_MESSAGE_BYTES)
-        .then(|| format!("the message has {} bytes; {MAX_MESSAGE_BYTES} is the most", content.len()))
+    if let Err(long) = fits_one_message(content)
+        && visitor.counted().contains(&visitor.theirs().profile_of(conversation).await.unwrap_or_default())
+    {
+        return Err(long.into());
+    }
+    if content.len() > MAX_MESSAGE_BYTES { Err(Misfit::Large(content.len())) } else { Ok(()) }
 }
 
 /// Why a message cannot have this id, in words that do not repeat it. The id comes back in frames

@@ -37,6 +37,17 @@ impl McpError {
         Self::nothing_happened(format!("the MCP server `{server}` refused: {said}"))
     }
 
+    /// It does not say which tools it has.
+    pub(super) fn no_list(server: &str, error: &ServiceError) -> Self {
+        match error {
+            ServiceError::McpError(error) => Self::refused(server, &error_words(&error.message)),
+            ServiceError::UnexpectedResponse => {
+                Self::nothing_happened(format!("the MCP server `{server}` does not list its tools as the protocol has it"))
+            }
+            error => Self::unreachable(server, &request_words(error)),
+        }
+    }
+
     /// It took too long before anything was asked of it.
     pub(super) fn slow(server: &str, what: &str, limit: Duration) -> Self {
         Self::nothing_happened(format!("the MCP server `{server}` did not {what} within {} seconds", limit.as_secs_f32()))

@@ -79,15 +79,31 @@ pub enum ClientFrame {
     },
 }
 
+/// A text that is no frame.
+#[derive(Debug, thiserror::Error)]
+#[error("this is not a frame of the protocol: {why}")]
+pub struct NoFrame {
+    /// Its `id`, if it has one: the client finds the message by it that was refused.
+    pub id: Option<String>,
+    why: serde_json::Error,
+}
+
 impl ClientFrame {
     /// Reads a frame. Serde would take a list for one too, which no version of the protocol has.
     ///
     /// # Errors
     /// The reason why the text is no frame.
-    pub fn read(text: &str) -> Result<Self, serde_json::Error> {
-        if !text.trim_start().starts_with('{') {
-            return Err(serde::de::Error::custom("it is no object"));
+    pub fn read(text: &str) -> Result<Self, NoFrame> {
+        #[derive(Deserialize)]
+        struct Named {
+            id: Option<String>,
         }
-        serde_json::from_str(text)
+        if !text.trim_start().starts_with('{') {
+            return Err(NoFrame { id: None, why: serde::de::Error::custom("it is no object") });
+        }
+        serde_json::from_str(text).map_err(|why| {
+            let id = serde_json::from_str(text).ok().and_then(|Named { id }| id);
+            NoFrame { id, why }
+        })
     }
 }

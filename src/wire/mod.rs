@@ -20,7 +20,7 @@ use crate::domain::{
 };
 
 pub use changed::{ChangedList, PLACED};
-pub use client::{ClientFrame, SentImage};
+pub use client::{ClientFrame, NoFrame, SentImage};
 
 /// The longest message a client may send, in bytes of UTF-8: files of 1 MiB, and words beside them.
 pub const MAX_MESSAGE_BYTES: usize = (1024 + 64) * 1024;
@@ -30,6 +30,10 @@ pub const MAX_IMAGES: usize = 4;
 
 /// The largest image, in bytes.
 pub const MAX_IMAGE_BYTES: usize = 5 << 20;
+
+/// The largest request to `/mcp`, in bytes: a capability in base64 is the largest thing there is to
+/// send.
+pub const MAX_MCP_BYTES: usize = 4 << 20;
 
 /// A frame from a server. Frames that stand for a recorded event carry `conversation` and `seq`,
 /// see [`Sequenced`].
@@ -366,7 +370,7 @@ pub enum ServerFrame {
         task: TaskId,
         /// The time for which the reminder was set, RFC 3339.
         remind_at: chrono::DateTime<chrono::Utc>,
-        /// True if the server was not there at that time.
+        /// True if it is given more than a minute after that time: the server was not there.
         late: bool,
         /// The same in a sentence for the person.
         content: String,

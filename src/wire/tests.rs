@@ -10,6 +10,22 @@ fn a_frame_is_an_object() {
 }
 
 #[test]
+fn what_is_no_frame_keeps_its_id() {
+    for wrong in [
+        r#"{"type":"message","id":"m1","content":5}"#,
+        r#"{"type":"message","content":"hi","id":"m1","conversation":"5"}"#,
+        r#"{"type":"message","content":"hi","id":"m1","images":[{}]}"#,
+        r#"{"type":"message","content":"hi","id":"m1","steer":1}"#,
+        r#"{"type":"dance","id":"m1"}"#,
+    ] {
+        assert_eq!(ClientFrame::read(wrong).unwrap_err().id.as_deref(), Some("m1"), "{wrong}");
+    }
+    for nameless in [r#"{"type":"message","id":5}"#, r#"{"type":"message"}"#, r#"{"id":"m1""#, r#"["m1"]"#] {
+        assert_eq!(ClientFrame::read(nameless).unwrap_err().id, None, "{nameless}");
+    }
+}
+
+#[test]
 fn a_frame_with_only_type_and_content_is_a_message() {
     let frame = ClientFrame::read(r#" {"type":"message","content":"hi"}"#).unwrap();
     assert_eq!(

@@ -12,6 +12,7 @@ pub const MODEL: &str = "level3";
 
 /// `POST /v1/chat/completions`.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(expecting = "an object with `model` and `messages`")]
 pub struct CompletionRequest {
     /// Must be [`MODEL`].
     pub model: String,
@@ -33,6 +34,7 @@ pub struct CompletionRequest {
 
 /// One entry of the history.
 #[derive(Clone, Debug, Deserialize)]
+#[serde(expecting = "a message, which is an object with `role` and `content`")]
 pub struct GivenMessage {
     /// `system`, `developer`, `user`, `assistant`, `tool` or `function`.
     pub role: String,
@@ -43,6 +45,7 @@ pub struct GivenMessage {
 
 /// The options for a stream.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(expecting = "an object")]
 pub struct StreamOptions {
     /// A last chunk with the usage.
     #[serde(default)]

@@ -60,7 +60,11 @@ fn transport(app: &TestApp) -> StreamableHttpClientTransport<reqwest::Client> {
 
 async fn connect(app: &TestApp, name: &str) -> Connected {
     let (agent, hears) = agent(name);
-    (agent.serve(transport(app)).await.unwrap(), hears)
+    (connect_as(app, agent).await, hears)
+}
+
+pub async fn connect_as(app: &TestApp, agent: Agent) -> RunningService<RoleClient, Agent> {
+    agent.serve(transport(app)).await.unwrap()
 }
 
 pub fn asks(tool: &str, arguments: Value) -> CallToolRequestParams {

@@ -117,6 +117,46 @@ async fn a_server_that_is_killed_is_told_for_every_open_request() {
     assert!(told.contains("It went away before it answered.") && told.contains("nothing happens twice"), "{told}");
 }
 
+/// A server that greets, and refuses each call with the status that it is named by.
+async fn refuses(request: Request) -> Response {
+    let message: Value = serde_json::from_slice(&to_bytes(request.into_body(), 1 << 16).await.unwrap()).unwrap_or_default();
+    if message["method"] != "tools/call" {
+        return killed(Request::new(Body::from(message.to_string()))).await;
+    }
+    let status: StatusCode = message["params"]["name"].as_str().unwrap().parse().unwrap();
+    let mut refused = (status, "not like this").into_response();
+    if status == StatusCode::UNAUTHORIZED {
+        refused.headers_mut().insert(header::WWW_AUTHENTICATE, "Bearer".parse().unwrap());
+    }
+    refused
+}
+
+#[tokio::test]
+async fn a_status_that_is_no_answer_is_told_for_its_request() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let router = axum::Router::new().route("/api/mcp", get(|| async { axum::Json(json!({"servers": []})) })).fallback(refuses);
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    for status in [400, 401, 403, 404, 413, 415, 500, 503] {
+        let input = at_once(&[calls(1, &status.to_string(), json!({}), json!({}))]);
+        let answers = answers(&level3_with(&[("LEVEL3_LISTEN", &address)], &["mcp"], &input).await);
+        let (_, answer) = answers.iter().find(|(id, _)| *id == 1).unwrap_or_else(|| panic!("{status}: {answers:?}"));
+        let told = answer["error"]["message"].as_str().unwrap();
+        assert!(told.starts_with("level3 ") && told.contains("nothing happens twice"), "{status}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_beyond_the_measure_is_answered_with_it() {
+    let app = TestApp::start().await;
+    let long = json!({"x": "y".repeat(4 << 20)});
+    let requests = [calls(1, "nobody", long, json!({})), json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})];
+    let answers = answers(&bridge(&app, &at_once(&requests)).await);
+    assert_eq!(answers.iter().map(|(id, _)| id.clone()).collect::<Vec<_>>(), [json!("hello"), json!(1), json!(2)], "{answers:?}");
+    let told = answers[1].1["error"]["message"].as_str().unwrap();
+    assert!(told.contains("4194304 is the most"), "{told}");
+}
+
 #[tokio::test]
 async fn an_answer_that_takes_long_is_waited_for_after_the_input_has_ended() {
     let app = TestApp::start().await;

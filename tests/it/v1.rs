@@ -223,6 +223,26 @@ async fn the_same_request_again_joins_its_turn() {
 }
 
 #[tokio::test]
+async fn a_key_is_for_its_instructions_and_its_conversation_too() {
+    let app = TestApp::start().await;
+    app.script([text("ja")]);
+    let keyed = |body: &Value| sent(post(&app, body).header("Idempotency-Key", "k1"));
+    let asks = |language: &str| body(&[json!({"role": "system", "content": format!("Answer in {language}.")}), user("yes?")]);
+    let mut german = asks("German");
+    let (status, first) = keyed(&german).await;
+    assert_eq!((status, content(&first)), (200, "ja"));
+    let number = first["level3"]["conversation"].as_i64().unwrap();
+    german["metadata"] = json!({"conversation": number.to_string()});
+    assert_eq!(keyed(&german).await.1, first, "the conversation it was in, named by then");
+    german["metadata"] = json!({"conversation": (number + 1).to_string()});
+    for other in [asks("French"), german] {
+        let (status, refused) = keyed(&other).await;
+        assert_eq!((status, &refused["error"]["code"]), (400, &json!("idempotency_key_reused")), "{other}");
+    }
+    assert_eq!(app.count("SELECT count(*) FROM turns").await, 1);
+}
+
+#[tokio::test]
 async fn instructions_of_the_client_are_said_once_and_are_no_system_prompt() {
     let app = TestApp::start().await;
     app.script([text("two"), text("four"), text("six"), text("eight")]);
@@ -418,6 +438,13 @@ async fn every_refusal_is_one_that_such_clients_can_read() {
     assert_eq!((status, &long["error"]["code"]), (400, &json!("context_length_exceeded")));
     assert_eq!(sent(good(&body(&[user(&"x".repeat(36 << 20))]))).await.0, 413);
     assert_eq!(app.count("SELECT count(*) FROM conversations WHERE NOT is_main").await, 0, "nothing is left of them");
+    for (bad, told) in
+        [(json!(null), "expected an object with `model`"), (json!({"model": "level3", "messages": [7]}), "a message, which is")]
+    {
+        let (status, refused) = sent(good(&bad)).await;
+        assert!(status == 400 && refused["error"]["message"].as_str().unwrap().contains(told), "{refused}");
+    }
     app.script([text("hello")]);
-    assert_eq!(sent(good(&hi)).await.0, 200);
+    // The name of a scheme has no case.
+    assert_eq!(sent(post(&app, &hi).header("authorization", "bearer s3cret")).await.0, 200);
 }

@@ -1,10 +1,11 @@
 //! Tests of `cli::bridge`.
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
+use tokio::io::{AsyncBufReadExt, BufReader, DuplexStream};
 use tokio::sync::mpsc;
 
 use super::*;
+use crate::wire::MAX_MCP_BYTES;
 
 /// A server on channels.
 struct Server {
@@ -107,6 +108,30 @@ async fn a_last_line_without_its_end_is_carried_too() {
     bridge.answer(2);
     let told = bridge.end().await;
     assert_eq!(told.iter().map(|message| &message["id"]).collect::<Vec<_>>(), [1, 2]);
+}
+
+#[tokio::test]
+async fn a_request_that_is_not_carried_is_answered_by_its_id() {
+    let mut bridge = Bridge::new(PATIENCE);
+    let long = "y".repeat(MAX_MCP_BYTES);
+    let large =
+        |id| json!({"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "t", "arguments": {"x": long}}, "id": id});
+    let notifies = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"message": long}});
+    let answers = json!({"jsonrpc": "2.0", "id": 9, "result": {"x": long}});
+    let batch = json!([lists(3), {"jsonrpc": "2.0", "method": "notifications/initialized"}, lists(4)]);
+    let odd = json!({"jsonrpc": "1.0", "id": "odd", "method": "tools/list"});
+    bridge.write(&[large(json!(1)), notifies, answers, batch, odd, lists(2)]).await;
+    bridge.heard(1).await;
+    bridge.answer(2);
+    let told = bridge.end().await;
+    let of = |id: Value| told.iter().find(|message| message["id"] == id).unwrap_or_else(|| panic!("{id} in {told:?}"));
+    assert!(told.len() == 5 && of(json!(2))["result"].is_object(), "{told:?}");
+    for (id, why) in
+        [(json!(1), "4194304 is the most"), (json!(3), "no batches"), (json!(4), "no batches"), (json!("odd"), "no message")]
+    {
+        let error = &of(id)["error"];
+        assert!(error["code"] == -32600 && error["message"].as_str().unwrap().contains(why), "{error}");
+    }
 }
 
 #[tokio::test]

@@ -31,7 +31,7 @@ pub(super) struct Credentials<'r> {
 impl<'r> Credentials<'r> {
     /// Looks for tokens in the header and the address, and for sessions in the cookies.
     pub(super) fn of(headers: &'r HeaderMap, query: &'r str) -> Self {
-        let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+        let bearer = headers.get(header::AUTHORIZATION).and_then(|value| bearer(value.to_str().ok()?));
         let tokens = [bearer, token_in(query)].into_iter().flatten().filter(|token| !token.is_empty()).collect();
         Self { tokens, cookies: cookies(headers).collect() }
     }
@@ -158,6 +158,12 @@ impl WrongTokens {
         }
         Wrong::TooMany((*since + SPAN - now).num_seconds().max(1), *count == WRONG + 1)
     }
+}
+
+/// The token in an `Authorization` header. The name of a scheme has no case.
+fn bearer(authorization: &str) -> Option<&str> {
+    let (scheme, token) = authorization.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim_start_matches(' '))
 }
 
 /// The token in the part behind the question mark.

@@ -9,7 +9,7 @@ use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
 use crate::domain::ConversationId;
 use crate::facts::EventRecord;
 use crate::http::visitor::Visitor;
-use crate::store::ListPlace;
+use crate::store::{ListPlace, StoreError};
 use crate::wire::api::{
     BranchPoint, ChangedConversation, ConversationChange, Conversations, Deleted, Frames, ListedConversation, MadeConversation,
     NewConversation, SearchResults,
@@ -115,8 +115,16 @@ pub(super) async fn change(
     if change.title.as_ref().is_some_and(|title| title.len() > MAX_TITLE_BYTES) {
         return Err(ApiRefusal::bad(format!("the title is longer than {MAX_TITLE_BYTES} bytes")));
     }
+    talked_in(&visitor, id).await?;
     visitor.theirs().change_conversation(id, &change, visitor.now()).await?;
     Ok(Json(ChangedConversation { id }))
+}
+
+/// Refuses a conversation that no list ever has, which is nobody's to name or to put away: that of
+/// a contact, a campaign or a program.
+async fn talked_in(visitor: &Visitor, id: ConversationId) -> Result<(), ApiRefusal> {
+    let profile = visitor.theirs().profile_of(id).await?;
+    if visitor.mains().contains(&profile) { Ok(()) } else { Err(StoreError::NoConversation(id).into()) }
 }
 
 #[derive(Deserialize)]
@@ -130,7 +138,7 @@ pub(super) async fn delete(
     At(id): At<ConversationId>,
     QueryString(Confirmed { confirmed }): QueryString<Confirmed>,
 ) -> Reply<Deleted> {
-    visitor.theirs().last_sequence(id).await?;
+    talked_in(&visitor, id).await?;
     if !confirmed {
         return Err(ApiRefusal::conflict(DELETED));
     }

@@ -9,7 +9,8 @@ use super::reply::{ApiRefusal, At, QueryString};
 use crate::domain::{ConversationId, Origin};
 use crate::facts::EventRecord;
 use crate::http::visitor::Visitor;
-use crate::wire::api::{BranchPoint, ConversationExport};
+use crate::store::StoreError;
+use crate::wire::api::{BranchPoint, ConversationExport, ListedConversation};
 use crate::wire::{Sequenced, ServerFrame};
 
 /// How many events are read at once.
@@ -35,8 +36,9 @@ pub(super) async fn export(
     At(id): At<ConversationId>,
     QueryString(ExportQuery { format }): QueryString<ExportQuery>,
 ) -> Result<Response, ApiRefusal> {
-    let theirs = visitor.theirs();
-    let title = theirs.own_title(id).await?.unwrap_or_else(|| format!("Conversation {id}"));
+    let (theirs, mains) = (visitor.theirs(), visitor.mains());
+    let ListedConversation { title, from, .. } = theirs.conversation(&mains, id).await?;
+    let title = title.unwrap_or_else(|| format!("Conversation {id}"));
     let mut frames = Vec::new();
     let mut after = 0;
     loop {
@@ -45,11 +47,10 @@ pub(super) async fn export(
         after = last.sequence;
         frames.extend(events.iter().filter_map(EventRecord::frame));
     }
-    let from = theirs.branch_point(id).await?;
     let (kind, end, text) = match format {
         FileForm::Md => {
             let before = match from {
-                Some(from) => Some(goes_on_from(from, theirs.own_title(from.conversation).await?.as_deref())),
+                Some(from) => Some(goes_on_from(from, titled(theirs.conversation(&mains, from.conversation).await)?.as_deref())),
                 None => None,
             };
             ("text/markdown; charset=utf-8", "md", markdown(&title, before, &frames))
@@ -64,6 +65,15 @@ pub(super) async fn export(
         (header::CONTENT_DISPOSITION, format!("attachment; filename=\"conversation-{id}.{end}\"")),
     ];
     Ok((headers, text).into_response())
+}
+
+/// The title of a conversation, if a list has it.
+fn titled(found: Result<ListedConversation, StoreError>) -> Result<Option<String>, StoreError> {
+    match found {
+        Ok(listed) => Ok(listed.title),
+        Err(StoreError::NoConversation(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// The paragraph of a branch that names the conversation with the turns before it.
@@ -104,8 +114,9 @@ fn markdown(title: &str, before: Option<String>, frames: &[Sequenced]) -> String
 fn part(Sequenced { frame, at, .. }: &Sequenced) -> Option<String> {
     let at = at.format("%Y-%m-%d %H:%M UTC");
     match frame {
-        // The content of a turn of tasks is for the model; `Fired` has the words for a person.
-        ServerFrame::Turn { origin: Some(Origin::Task), .. } => None,
+        // The content of a turn that no person began is for the model; `Fired` has the words of
+        // tasks for a person.
+        ServerFrame::Turn { origin: Some(Origin::Task | Origin::FollowUp | Origin::Cycle), .. } => None,
         ServerFrame::Turn { origin, content: Some(content), images, .. } => {
             let who = if *origin == Some(Origin::Command) { "Order" } else { "You" };
             let images: String = images.iter().map(|image| format!("\n\n*({})*", image.words())).collect();

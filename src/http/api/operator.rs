@@ -10,7 +10,7 @@ use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
 use crate::channels::kept_at;
 use crate::domain::operator::{ContextRefused, GlobalContext, MOST_CONTEXT};
 use crate::domain::relay::{ContactAddress, MediaNote};
-use crate::domain::{ImageType, ToolCallId, TurnId};
+use crate::domain::{ConversationId, ImageType, ToolCallId, TurnId};
 use crate::http::Doors;
 use crate::http::visitor::Owner;
 use crate::profiles::OPERATOR;
@@ -35,7 +35,7 @@ pub(super) struct AskedTasks {
 }
 
 pub(super) async fn show(Owner(doors): Owner) -> Reply<OperatorInfo> {
-    let conversation = doors.store.owners().main_conversation_of(OPERATOR, doors.clock.now()).await?;
+    let conversation = conversation(&doors).await?;
     let tasks = listed(&doors, 50).await?;
     let (channel, numbers) = match &doors.orders_from {
         Some((channel, numbers)) => (Some(channel.clone()), *numbers),
@@ -61,8 +61,13 @@ async fn strangers(doors: &Doors) -> Result<Vec<OperatorStranger>, ApiRefusal> {
     Ok(counted.map(|(from, messages, last_on)| OperatorStranger { from, messages, last_on }).collect())
 }
 
+/// Its conversation; `None` as long as nobody said anything to it.
+async fn conversation(doors: &Doors) -> Result<Option<ConversationId>, ApiRefusal> {
+    Ok(doors.store.owners().mains(&[OPERATOR.to_owned()]).await?.remove(OPERATOR))
+}
+
 async fn listed(doors: &Doors, limit: i64) -> Result<Vec<OperatorTaskInfo>, ApiRefusal> {
-    let conversation = doors.store.owners().main_conversation_of(OPERATOR, doors.clock.now()).await?;
+    let Some(conversation) = conversation(doors).await? else { return Ok(Vec::new()) };
     Ok(doors.store.operator_tasks(conversation, limit).await?.into_iter().map(task_info).collect())
 }
 
@@ -74,8 +79,10 @@ fn task_info(task: OperatorTask) -> OperatorTaskInfo {
 
 /// The recordings of a task: the database has all but the pictures.
 pub(super) async fn recordings(Owner(doors): Owner, At(task): At<TurnId>) -> Reply<OperatorRecordings> {
-    let conversation = doors.store.owners().main_conversation_of(OPERATOR, doors.clock.now()).await?;
-    let actions = doors.store.risky_actions(conversation, Some(task)).await?;
+    let actions = match conversation(&doors).await? {
+        Some(conversation) => doors.store.risky_actions(conversation, Some(task)).await?,
+        None => Vec::new(),
+    };
     let mut recordings = Vec::with_capacity(actions.len());
     for action in actions {
         let mut pictures = Vec::new();

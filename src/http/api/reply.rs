@@ -1,6 +1,8 @@
 //! How the interface reads requests and answers them: JSON in, JSON out, and each refusal is a
 //! sentence with a fitting status.
 
+mod unread;
+
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::path::ErrorKind;
@@ -11,7 +13,6 @@ use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde::de::DeserializeOwned;
-use serde_json::error::Category;
 
 use crate::config::SettingRefused;
 use crate::profiles::UnknownProfile;
@@ -117,7 +118,7 @@ impl From<UndoError> for ApiRefusal {
     fn from(error: UndoError) -> Self {
         match error {
             UndoError::Unknown(_) => Self::unknown(error.to_string()),
-            UndoError::Running(_) | UndoError::Nothing(_) | UndoError::Undone(..) | UndoError::Conflicts(_) => {
+            UndoError::Running(_) | UndoError::Nothing(_) | UndoError::Undone(..) | UndoError::Conflicts(_) | UndoError::Held => {
                 Self::conflict(error.to_string())
             }
             UndoError::Store(error) => error.into(),
@@ -180,26 +181,12 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         let text = if bytes.trim_ascii().is_empty() { b"{}" } else { &bytes[..] };
         // Serde would read a list as the fields in their order.
         if text.trim_ascii_start().starts_with(b"[") {
-            return Err(ApiRefusal::bad("the body cannot be read: it must be a JSON object"));
+            return Err(ApiRefusal::bad(unread::NO_OBJECT));
         }
         if holds_zero(text) {
             return Err(ApiRefusal::bad("the body holds a zero character (\\u0000), which cannot be kept; leave it out"));
         }
-        serde_json::from_slice(text).map(Self).map_err(|error| ApiRefusal::bad(unread(&error)))
-    }
-}
-
-/// Why a body cannot be read. The place is told of a fault in the JSON; of a value that does not
-/// fit, the sentence names it, and the place is one in a body that a person of the command line or
-/// of the page never saw.
-fn unread(error: &serde_json::Error) -> String {
-    let told = error.to_string();
-    match error.classify() {
-        Category::Data => {
-            let place = format!(" at line {} column {}", error.line(), error.column());
-            format!("the body cannot be taken: {}", told.strip_suffix(&place).unwrap_or(&told))
-        }
-        Category::Io | Category::Syntax | Category::Eof => format!("the body cannot be read: {told}"),
+        serde_json::from_slice(text).map(Self).map_err(|error| ApiRefusal::bad(unread::body::<T>(text, &error)))
     }
 }
 
@@ -256,8 +243,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for QueryString<T>
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiRefusal> {
         let read = Query::from_request_parts(parts, state).await;
-        read.map(|Query(asked)| Self(asked))
-            .map_err(|error| ApiRefusal::bad(format!("the query cannot be read: {}", error.body_text())))
+        read.map(|Query(asked)| Self(asked)).map_err(|error| ApiRefusal::bad(unread::query(&error)))
     }
 }
 

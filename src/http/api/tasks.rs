@@ -36,6 +36,7 @@ pub(super) async fn create(visitor: Visitor, Body(mut order): Body<TaskOrder>) -
     }
     room_for_task(visitor.theirs().open_tasks().await?).map_err(|full| ApiRefusal::conflict(full.to_string()))?;
     let content = format!("Add the task “{}”", shortened(&title, MOST_TITLE));
+    order.title = Some(title);
     // A person who gives no date means none, also if the title names a time.
     order.due_at.get_or_insert_default();
     let mut arguments = json!(order);
@@ -43,13 +44,13 @@ pub(super) async fn create(visitor: Visitor, Body(mut order): Body<TaskOrder>) -
     turns::order(&visitor, None, &content, MANAGE_TASKS, &arguments).await
 }
 
-pub(super) async fn change(visitor: Visitor, At(id): At<TaskId>, Body(order): Body<TaskOrder>) -> Ordered {
+pub(super) async fn change(visitor: Visitor, At(id): At<TaskId>, Body(mut order): Body<TaskOrder>) -> Ordered {
     readable(&order)?;
     if order == TaskOrder::default() {
         return Err(ApiRefusal::bad("nothing is to be changed: give `title`, `details`, `status`, `due_at` or `subtasks`"));
     }
-    if let Some(title) = order.title.as_deref() {
-        valid_title(title).map_err(|refused| ApiRefusal::bad(refused.to_string()))?;
+    if let Some(title) = &mut order.title {
+        *title = valid_title(title).map_err(|refused| ApiRefusal::bad(refused.to_string()))?;
     }
     let task = known(&visitor, id).await?;
     let mut arguments = json!(order);

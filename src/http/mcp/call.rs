@@ -53,7 +53,7 @@ impl Door {
             return Err(ErrorData::invalid_params(words::unknown(tool, &names), None));
         }
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let client = words::client(context.client_info().map(|info| info.name).as_deref());
+        let client = words::client(context.client_info().map(|info| info.name).as_deref())?;
         let key = fingerprint(tool, &arguments, context.meta.get(KEY)).map_err(|wrong| ErrorData::invalid_params(wrong, None))?;
         let mcp = self.queued(&client, tool, &arguments, key).await.map_err(|error| broken(&error))?;
         let Some(McpTurn { turn, joined }) = mcp else { return Ok(words::failed(words::TOO_MANY_WAIT)) };

@@ -3,12 +3,17 @@
 //! `docs/mcp.md` describes it; the crate `rmcp` has the protocol.
 
 mod call;
+mod errors;
 mod words;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use axum::extract::DefaultBodyLimit;
+use axum::middleware;
+use axum::routing::{MethodFilter, MethodRouter, on_service};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, Implementation, ListToolsResult,
     PaginatedRequestParams, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
@@ -23,13 +28,12 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::Doors;
+use super::visitor::Closed;
 use crate::domain::{SharedSpec, ToolSpec, WRITE_CAPABILITY};
 use crate::facts::{Event, EventRecord};
 use crate::profiles;
 use crate::store::{Announced, Elsewhere, StoreError};
-
-/// The largest request, in bytes: a capability in base64 is the largest thing there is to send.
-const MAX_BODY_BYTES: usize = 4 << 20;
+use crate::wire::MAX_MCP_BYTES;
 
 /// How many clients may be connected at the same time.
 const MOST_SESSIONS: usize = 256;
@@ -46,21 +50,21 @@ fn instructions() -> String {
     )
 }
 
-/// The service behind `/mcp`.
-pub(super) type Service = StreamableHttpService<Door, LocalSessionManager>;
-
-/// Makes the service. The guard of the doors has checked Host, Origin and token before a request
-/// gets here.
-pub(super) fn service(doors: Doors) -> Service {
+/// The route of the interface. The guard of the doors has checked Host, Origin and token before a
+/// request gets here.
+pub(super) fn route(doors: Doors) -> MethodRouter<Closed> {
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(IDLE);
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
-        .with_max_request_body_bytes(MAX_BODY_BYTES)
+        .with_max_request_body_bytes(MAX_MCP_BYTES)
         .with_cancellation_token(doors.shutdown.child_token());
     let open = Arc::new(AtomicUsize::new(0));
-    let make = move || Door::open(&doors, &open).ok_or_else(|| std::io::Error::other("too many MCP clients are connected"));
-    StreamableHttpService::new(make, Arc::new(sessions), config)
+    let make = move || Door::open(&doors, &open).ok_or_else(|| std::io::Error::other(words::FULL));
+    let service = StreamableHttpService::new(make, Arc::new(sessions), config);
+    on_service(MethodFilter::GET.or(MethodFilter::POST).or(MethodFilter::DELETE), service)
+        .layer::<_, Infallible>(middleware::from_fn(errors::in_json_rpc))
+        .layer(DefaultBodyLimit::max(MAX_MCP_BYTES))
 }
 
 /// One client's connection; for a client without a connection, one request.

@@ -1,7 +1,10 @@
 //! The words with which other agents hear of their calls.
 
 use rmcp::ErrorData;
-use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, CustomRequest, ErrorCode, MetaObject};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ContentBlock, CustomRequest, ErrorCode, InitializeRequestParams, MetaObject,
+};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::domain::{TurnId, without_middle};
@@ -23,6 +26,13 @@ pub(super) const TOO_MANY_WAIT: &str =
 pub(super) const RESTARTS: &str = "level3 is being stopped or restarted. The call is kept: call again with the same arguments in a moment, and you \
      get its outcome. Nothing happens twice.";
 pub(super) const GONE: &str = "The call is not known any more; call again.";
+pub(super) const FULL: &str = "too many MCP clients are connected";
+pub(super) const BATCH: &str = "level3 takes no batches: send each message by itself";
+pub(super) const NO_MESSAGE: &str = "this is no message of JSON-RPC 2.0: it has `jsonrpc`, which is \"2.0\", and `method`; a request also has an `id`, \
+     which is a text or a whole number";
+
+/// The method of the request with which a client greets.
+pub(super) const GREETING: &str = "initialize";
 
 /// An answer with the reason why there is no outcome, or with a failure.
 pub(super) fn failed(text: impl Into<String>) -> CallToolResult {
@@ -34,15 +44,24 @@ pub(super) fn unknown(tool: &str, names: &[&str]) -> String {
     format!("Unknown tool: {tool}. The tools are: {}.", names.join(", "))
 }
 
-/// The error for a request that fits none of the protocol's.
+/// The error for a request that fits none of the protocol's: its method is not there, or its
+/// parameters are none.
 pub(super) fn unread(request: &CustomRequest) -> ErrorData {
-    if request.method != "tools/call" {
-        return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method.clone(), None);
-    }
-    let wrong = request.params_as::<CallToolRequestParams>().err();
-    let wrong = wrong.map_or_else(|| "there are none".to_owned(), |error| error.to_string());
-    let told = format!("The parameters of the call cannot be read: {wrong}. `name` is a text, `arguments` an object.");
-    ErrorData::invalid_params(told, None)
+    let (wrong, form) = match request.method.as_str() {
+        "tools/call" => (fault::<CallToolRequestParams>(request), "`name` is a text, `arguments` an object"),
+        GREETING => {
+            let form = "`protocolVersion` is a text, `capabilities` an object, `clientInfo` an object with the texts `name` and `version`";
+            (fault::<InitializeRequestParams>(request), form)
+        }
+        method => return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method.to_owned(), None),
+    };
+    ErrorData::invalid_params(format!("The parameters of `{}` cannot be read: {wrong}. {form}.", request.method), None)
+}
+
+/// The fault of a request's parameters.
+fn fault<T: DeserializeOwned>(request: &CustomRequest) -> String {
+    let wrong = request.params_as::<T>().err();
+    wrong.map_or_else(|| "there are none".to_owned(), |error| error.to_string())
 }
 
 pub(super) fn still_at_work(tool: &str) -> CallToolResult {
@@ -90,11 +109,20 @@ pub(super) fn about(mut result: CallToolResult, turn: TurnId, joined: bool) -> C
     result
 }
 
-/// A client's name in the form that is kept: bounded, on one line.
-pub(super) fn client(name: Option<&str>) -> String {
-    let name = name.unwrap_or_default().trim();
-    let name: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_CLIENT).collect();
-    if name.trim().is_empty() { "unnamed".to_owned() } else { name }
+/// A client's name in the form that is kept: on one line, without blanks around it.
+///
+/// # Errors
+/// Words for the client, if the name is too long. Cut, it would be the name of others too, and they
+/// would get each other's outcomes.
+pub(super) fn client(name: Option<&str>) -> Result<String, ErrorData> {
+    let name: String = name.unwrap_or_default().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let name = name.trim();
+    let many = name.chars().count();
+    if many > MAX_CLIENT {
+        let told = format!("the client's name (`clientInfo`) has {many} characters; {MAX_CLIENT} is the most");
+        return Err(ErrorData::invalid_params(told, None));
+    }
+    Ok(if name.is_empty() { "unnamed" } else { name }.to_owned())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Tests of `mcp::definition`.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::*;
 
@@ -10,13 +10,13 @@ fn tool(name: &str, description: &str, schema: Value) -> Tool {
 }
 
 #[test]
-fn a_description_is_bounded_cleaned_and_says_whose_words_it_is() {
+fn a_description_is_bounded_and_cleaned() {
     let hidden = format!("Adds.\u{200B}\u{E0041} {}", "x".repeat(5000));
     let listed = read("calc", vec![tool("addNumbers", &hidden, json!({"type": "object"}))]);
     let definition = &listed.tools[0];
     assert_eq!((definition.tool.as_str(), definition.name.as_str()), ("calc__add_numbers", "addNumbers"));
-    assert!(definition.description.starts_with("[tool of the external MCP server `calc`;"), "{}", definition.description);
-    assert!(definition.description.contains("Adds. x") && definition.description.chars().count() < 1200);
+    assert!(definition.description.starts_with("Adds. x"), "{}", definition.description);
+    assert_eq!(definition.description.chars().count(), DESCRIPTION + 1, "with the sign that it was cut");
 }
 
 #[test]
@@ -43,6 +43,19 @@ fn tools_that_cannot_be_offered_are_left_out_with_the_reason() {
     let reason = |name: &str| listed.left_out[name].as_str();
     assert!(reason("a_b").contains("same name") && reason("…").contains("no letter"));
     assert!(reason("remote").contains("outside it") && reason("t69").contains("64 tools"));
+}
+
+#[test]
+fn a_definition_that_is_none_leaves_the_others_their_place() {
+    let good = json!({"name": "add", "inputSchema": {"type": "object"}});
+    let bad = [json!({"name": "bare"}), json!({"name": "odd", "inputSchema": "any"}), json!(7)];
+    let list = json!({"tools": [bad[0], good, bad[1], bad[2]], "nextCursor": "2"});
+    let page = one_by_one(list).unwrap();
+    assert_eq!((page.tools.len(), &*page.tools[0].name, page.next.as_deref()), (1, "add", Some("2")));
+    let unread: Vec<_> = page.unread.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(unread, ["bare", "odd", "a tool without a name"]);
+    assert!(page.unread[0].1.contains("missing field `inputSchema`"), "{:?}", page.unread);
+    assert!(one_by_one(json!({"tools": "none"})).is_none() && one_by_one(json!({})).is_none());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::domain::todo::{KeptTimer, TierLimits};
-use crate::domain::{ConversationId, MessageId, Role, SubtaskId, TaskId, Tier, UserId};
+use crate::domain::{ConversationId, Role, SubtaskId, TaskId, Tier, UserId};
 
 /// A tier with its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +66,7 @@ pub struct ChatCall {
     /// Its result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
-    /// The reason why it did not.
+    /// The reason why it did not, in a sentence for the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -75,8 +75,8 @@ pub struct ChatCall {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChatMessage {
-    /// Its number.
-    pub id: MessageId,
+    /// Its place in the conversation's stream: the `seq` of the frame that shows it.
+    pub id: i64,
     /// A person or the assistant.
     pub role: Role,
     /// The words.

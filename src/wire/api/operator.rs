@@ -10,8 +10,9 @@ use crate::domain::{ApprovalId, ConversationId, ToolCallId, TurnId};
 /// `GET /api/operator`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OperatorInfo {
-    /// Its one conversation.
-    pub conversation: ConversationId,
+    /// Its one conversation, once something was said to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<ConversationId>,
     /// The channel by which orders come; absent if none do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<String>,

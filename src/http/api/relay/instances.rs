@@ -7,7 +7,7 @@ use super::super::reply::{ApiRefusal, At, Body, QueryString, Reply};
 use super::shown;
 use crate::domain::relay::{DeliveryState, Instance, MOST_TEXT_OUT, RelayMessage};
 use crate::domain::todo::zone_named;
-use crate::domain::{InstanceId, InstanceState, RelayMessageId};
+use crate::domain::{InstanceId, InstanceState, RelayMessageId, seen_name};
 use crate::http::Doors;
 use crate::http::visitor::Owner;
 use crate::store::{CountedInstance, InstanceFilter, NewInstance, RelayError};
@@ -171,13 +171,13 @@ pub(super) async fn export(Owner(doors): Owner, QueryString(asked): QueryString<
 /// An order as the store takes it.
 fn read(doors: &Doors, order: InstanceOrder) -> Result<NewInstance, ApiRefusal> {
     let InstanceOrder { objective, contact, todos, channel, heartbeat_seconds, max_follow_ups, time_zone, key } = order;
-    let objective = objective.trim().to_owned();
+    let objective = seen_name(&objective).to_owned();
     if objective.is_empty() || objective.chars().count() > MOST_OBJECTIVE {
         return Err(ApiRefusal::bad(format!(
             "`objective` has 1 to {MOST_OBJECTIVE} characters, like \"Agree on a time for the viewing on Friday\""
         )));
     }
-    let todos: Vec<_> = todos.iter().map(|text| text.trim().to_owned()).collect();
+    let todos: Vec<_> = todos.iter().map(|text| seen_name(text).to_owned()).collect();
     if todos.len() > MOST_TODOS || todos.iter().any(|text| text.is_empty() || text.chars().count() > MOST_TODO) {
         return Err(ApiRefusal::bad(format!(
             "`todos` are {MOST_TODOS} at most, each of 1 to {MOST_TODO} characters, like [\"Ask for a time\"]"

@@ -35,10 +35,13 @@ fn a_result_beyond_every_measure_is_cut_in_the_middle() {
 }
 
 #[test]
-fn a_name_of_a_client_is_one_bounded_line() {
-    assert_eq!(client(Some("  Some\nClient\u{1b} ")), "Some Client ");
-    assert_eq!(client(Some(&"x".repeat(500))).len(), MAX_CLIENT);
+fn a_name_of_a_client_is_one_line_and_is_never_cut_to_that_of_another() {
+    let named = |name: Option<&str>| client(name).unwrap();
+    assert_eq!(named(Some("  Some\nClient\u{1b} ")), "Some Client");
+    assert_eq!(named(Some(&"é".repeat(MAX_CLIENT))), "é".repeat(MAX_CLIENT));
     for nothing in [None, Some(""), Some("\n\t")] {
-        assert_eq!(client(nothing), "unnamed");
+        assert_eq!(named(nothing), "unnamed");
     }
+    let refused = client(Some(&"x".repeat(MAX_CLIENT + 1))).unwrap_err();
+    assert!(refused.code == ErrorCode::INVALID_PARAMS && refused.message.contains("81 characters; 80"), "{refused}");
 }
