@@ -98,6 +98,7 @@ pub async fn doctor(
     let (database, port, models, speech) =
         tokio::join!(database(config), port(config), looking.examine(), speech(config, clock, random));
     let mut server = vec![database, data_folder(&config.data_dir), port];
+    server.extend(config.short_token().map(|said| Check::failed("token", said)));
     server.extend(speech);
     server.extend(config.unknown.iter().map(|said| Check::failed("settings", said.clone())));
     let models = models.unwrap_or_else(|why| {

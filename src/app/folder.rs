@@ -4,7 +4,7 @@ use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -16,18 +16,22 @@ const LOCK: &str = "server.lock";
 /// How long a server waits for the lock. A command that only looks has it for a moment.
 const LOCK_LIMIT: Duration = Duration::from_millis(200);
 
-/// A data folder that no other server holds. Dropping it gives it back.
+/// A data folder that no other server holds. Dropping it and its clones gives it back.
+#[derive(Clone)]
 pub struct DataFolder {
     path: PathBuf,
     server_id: String,
-    _lock: File,
+    _lock: Arc<File>,
 }
 
 /// The reason why the data folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// Another server holds it.
-    #[error("another level3 is running on the data folder {0}; stop it, or set LEVEL3_DATA_DIR to another folder")]
+    #[error(
+        "another level3 uses the data folder {0}: a server, a backup or a restore; stop it or wait for its end, or set LEVEL3_DATA_DIR to \
+         another folder"
+    )]
     Taken(PathBuf),
     /// A restore into it was begun and not ended.
     #[error("a restore into {0} was begun and never ended; remove what it left there and restore again")]
@@ -77,7 +81,7 @@ impl DataFolder {
         let lock = File::options().create(true).write(true).truncate(false).open(path.join(LOCK)).map_err(unusable)?;
         let Some(lock) = locked(lock).map_err(unusable)? else { return Err(FolderError::Taken(path)) };
         let server_id = server_id(&path.join("server-id"), random).map_err(unusable)?;
-        Ok(Self { path, server_id, _lock: lock })
+        Ok(Self { path, server_id, _lock: Arc::new(lock) })
     }
 
     /// True if a server may run on this folder: one has its lock, or no server ever ran on a folder

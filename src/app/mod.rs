@@ -95,6 +95,9 @@ pub enum StartError {
          the server listens on 127.0.0.1 (level3 user password owner)"
     )]
     Reachable(SocketAddr),
+    /// Other machines can reach the address, and the token is too short to keep them out.
+    #[error("{0}")]
+    ShortToken(String),
     /// The data folder cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
@@ -120,7 +123,7 @@ impl Lasting for StartError {
             Self::Store(source) => source.lasts(),
             Self::Secrets(source) => source.lasts(),
             Self::Sandbox(SandboxError::Thread(source)) => source.lasts(),
-            Self::Sandbox(SandboxError::Engine(_)) | Self::Listen { .. } | Self::Reachable(_) => true,
+            Self::Sandbox(SandboxError::Engine(_)) | Self::Listen { .. } | Self::Reachable(_) | Self::ShortToken(_) => true,
         }
     }
 }

@@ -2,6 +2,7 @@
 //! of these wins. Every error names the variable.
 
 mod browser;
+mod dot_env;
 mod host;
 mod model_place;
 mod names;
@@ -14,8 +15,10 @@ mod vapi;
 mod voice;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::io;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use chrono_tz::Tz;
 
@@ -125,6 +128,9 @@ pub struct Config {
 const PROGRAMS: [&str; 11] =
     ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"];
 
+/// The fewest characters of a token if other machines can reach the server.
+const SHORTEST_TOKEN: usize = 16;
+
 /// The variables that name the screen of a desktop.
 const SCREEN: [&str; 4] = ["DISPLAY", "XAUTHORITY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"];
 
@@ -174,16 +180,25 @@ impl Config {
     /// The first setting that cannot be used, or a `.env` that cannot be read.
     #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
     pub fn load() -> Result<Self, ConfigError> {
-        let mut settings = HashMap::new();
-        if Path::new(".env").exists() {
-            let unreadable =
-                |error: dotenvy::Error| ConfigError { variable: "the file", value: ".env".into(), problem: error.to_string() };
-            for entry in dotenvy::from_path_iter(".env").map_err(unreadable)? {
-                let (name, value) = entry.map_err(unreadable)?;
-                settings.insert(name, value);
-            }
-        }
+        let settings = match fs::read_to_string(".env") {
+            Ok(text) => dot_env::read(&text)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => HashMap::new(),
+            Err(error) => return Err(dot_env::unusable(format!("it cannot be read: {error}"))),
+        };
         Self::layered(SettingSources::new(std::env::vars().collect(), settings))
+    }
+
+    /// The sentence about a token that is too short for an address that other machines can reach.
+    /// They can try as many as they like in the long run, so only its length keeps them out.
+    pub fn short_token(&self) -> Option<String> {
+        let short = self.token.as_ref().is_some_and(|token| token.chars().count() < SHORTEST_TOKEN);
+        (short && !self.listen.ip().to_canonical().is_loopback()).then(|| {
+            format!(
+                "LEVEL3_TOKEN has fewer than {SHORTEST_TOKEN} characters, and other machines can reach {}: set a long random text (openssl rand \
+                 -hex 32), or listen on 127.0.0.1",
+                self.listen
+            )
+        })
     }
 
     /// Makes a configuration from the settings that a command has put together, and the file that

@@ -60,20 +60,21 @@ pub(super) fn numbers(
 ) -> Result<Option<OperatorNumbers>, ConfigError> {
     const NAME: &str = "LEVEL3_OPERATOR";
     let wrong = |variable, value: &str, problem: String| ConfigError { variable, value: value.to_owned(), problem };
-    let Some(written) = written else { return Ok(None) };
-    let expected = "expected a channel and numbers, like whatsapp:+491701234567".to_owned();
-    let Some((channel, numbers)) = written.split_once(':') else { return Err(wrong(NAME, &written, expected)) };
-    if !["loopback", "whatsapp"].contains(&channel) {
-        return Err(wrong(NAME, &written, expected));
-    }
     let number = |name, number: &str| exactly(number).ok_or_else(|| wrong(name, number, ADDRESS_RULE.to_owned()));
-    let read = numbers.split(',').map(|written| number(NAME, written.trim())).collect::<Result<Vec<_>, _>>()?;
+    // They are looked at also while no operator is set.
     let account = account.map(|account| number("LEVEL3_OPERATOR_ACCOUNT", &account)).transpose()?;
     let limit = |written: String| {
         let expected = "expected iterations, minutes and tokens, like 40,5,50000".to_owned();
         OperatorLimits::read(&written).ok_or_else(|| wrong("LEVEL3_OPERATOR_LIMITS", &written, expected))
     };
     let limits = limits.map(limit).transpose()?;
+    let Some(written) = written else { return Ok(None) };
+    let expected = "expected a channel and numbers, like whatsapp:+491701234567".to_owned();
+    let Some((channel, numbers)) = written.split_once(':') else { return Err(wrong(NAME, &written, expected)) };
+    if !["loopback", "whatsapp"].contains(&channel) {
+        return Err(wrong(NAME, &written, expected));
+    }
+    let read = numbers.split(',').map(|written| number(NAME, written.trim())).collect::<Result<Vec<_>, _>>()?;
     Ok(Some(OperatorNumbers { channel: channel.to_owned(), numbers: read, account, limits }))
 }
 

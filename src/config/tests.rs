@@ -1,5 +1,6 @@
 //! Tests of `config`.
 
+use std::path::Path;
 use std::time::Duration;
 
 use super::*;
@@ -46,6 +47,8 @@ fn every_error_names_the_variable() {
         ("LEVEL3_AGENT_QUOTA", "2GB"),
         ("LEVEL3_AGENT_QUOTA", "99999999TiB"),
         ("LEVEL3_DISK_RESERVE", "much"),
+        ("LEVEL3_RELAY_PACE", "[]"),
+        ("LEVEL3_OPERATOR_LIMITS", "x"),
         ("LEVEL3_FAILPOINT", "nowhere:abort"),
     ] {
         let error = read(&[(name, value)]).err().expect(name);
@@ -69,4 +72,17 @@ fn addresses_allowed_to_requests_are_read_one_by_one() {
     let allowed = read(&[("LEVEL3_EGRESS_ALLOW", " 127.0.0.1:9000, [::1]:9000,")]).unwrap().egress_allow;
     assert_eq!(allowed, ["127.0.0.1:9000", "[::1]:9000"].map(|address| address.parse().unwrap()).into());
     assert!(read(&[]).unwrap().egress_allow.is_empty());
+}
+
+#[test]
+fn a_token_that_other_machines_can_try_is_long() {
+    let said = |listen: &str, token: &str| read(&[("LEVEL3_LISTEN", listen), ("LEVEL3_TOKEN", token)]).unwrap().short_token();
+    for listen in ["0.0.0.0:80", "[::]:80", "192.168.1.5:80"] {
+        let short = said(listen, "only-fifteen-by").expect(listen);
+        assert!(short.starts_with("LEVEL3_TOKEN has fewer than 16 characters") && !short.contains("fifteen"), "{short}");
+        assert_eq!((said(listen, "these-are-16-now"), said(listen, "")), (None, None));
+    }
+    for listen in ["127.0.0.1:80", "[::1]:80", "[::ffff:127.0.0.1]:80"] {
+        assert_eq!(said(listen, "x"), None);
+    }
 }

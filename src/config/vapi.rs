@@ -134,6 +134,10 @@ pub(super) fn read(get: impl Fn(&str) -> Option<String>, own: &[HostName]) -> Re
 
 fn plan(value: String) -> Result<SignaturePlan, ConfigError> {
     let wrong = |problem: String| ConfigError { variable: "VOICE_VAPI_SIGNATURE", value: value.clone(), problem };
+    // An array would be read as the fields in their order.
+    if !value.trim_start().starts_with('{') {
+        return Err(wrong("expected a JSON object as in docs/voice.md".to_owned()));
+    }
     let plan: SignaturePlan =
         serde_json::from_str(&value).map_err(|error| wrong(format!("expected JSON as in docs/voice.md: {error}")))?;
     let is_name = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');

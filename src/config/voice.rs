@@ -60,12 +60,10 @@ fn server(
     [url, key, model]: [&'static str; 3],
     usual: &str,
 ) -> Result<Option<SpeechServer>, ConfigError> {
+    // A key that cannot be used is a mistake also while no address is set.
+    let key = secret(key, get(key))?;
     let Some(address) = get(url) else { return Ok(None) };
-    Ok(Some(SpeechServer {
-        url: whole(url, address)?,
-        key: secret(key, get(key))?,
-        model: get(model).unwrap_or_else(|| usual.to_owned()),
-    }))
+    Ok(Some(SpeechServer { url: whole(url, address)?, key, model: get(model).unwrap_or_else(|| usual.to_owned()) }))
 }
 
 /// A whole http or https address, without a user in it.

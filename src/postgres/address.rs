@@ -14,6 +14,7 @@ use url::Url;
 
 use super::{DatabaseError, logins};
 use crate::lasting::Lasting;
+use crate::telemetry;
 
 /// How long a Postgres is waited for, and what is said of it meanwhile.
 #[derive(Clone, Copy)]
@@ -63,7 +64,7 @@ pub(super) async fn wait_for(
     let connect = async || PgConnectOptions::connect(admin).await;
     let trying = backon::Retryable::retry(connect, pauses)
         .when(|error| !error.lasts())
-        .notify(|error, _| *seen.lock().unwrap_or_else(PoisonError::into_inner) = error.to_string());
+        .notify(|error, _| *seen.lock().unwrap_or_else(PoisonError::into_inner) = telemetry::chain(error));
     let mut trying = pin!(trying.into_future());
     let waiting = async {
         let mut words = interval_at(Instant::now() + patience.first, patience.every);

@@ -5,13 +5,15 @@
 //! can bring in a function that runs with the program's rights, and owners and rights come out as
 //! the place it is restored to wants them, whatever the database was called before.
 
+use std::fs::File;
+use std::io;
 use std::path::Path;
 use std::process::Stdio;
 
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 use tokio::io::AsyncWriteExt;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 
 use super::embedded::programs::{self, Programs};
 use super::logins::{self, LoginError, Logins};
@@ -26,6 +28,12 @@ pub struct Dumped {
     pub major: u32,
     /// The newest migration it has.
     pub migration: i64,
+}
+
+/// An empty database with its logins, and the programs that can fill it.
+pub struct RoomForDump {
+    programs: Programs,
+    logins: Logins,
 }
 
 /// Why a database cannot be dumped or restored; each says what to do.
@@ -89,8 +97,8 @@ impl Database {
     /// server may run meanwhile. `bin` is the folder in which to look for `pg_dump`, if one is set.
     ///
     /// # Errors
-    /// [`DumpError`]; the file may be there in part.
-    pub async fn dump(&self, bin: Option<&Path>, to: &Path) -> Result<Dumped, DumpError> {
+    /// [`DumpError`]; the file may be filled in part.
+    pub async fn dump(&self, bin: Option<&Path>, to: File) -> Result<Dumped, DumpError> {
         let from = self.admin.clone().database(&self.name);
         let mut connection = match from.connect().await {
             Err(error) if error.as_database_error().and_then(|error| error.code()).as_deref() == Some("3D000") => {
@@ -107,20 +115,26 @@ impl Database {
         drop(connection.close().await);
         let programs = programs::find(bin, major).ok_or(DumpError::NoPrograms(major))?;
         let mut command = command(&programs, "pg_dump", &from);
-        command.args(["--format=custom", "--schema=level3", "--schema=shared", "--schema=agent", "--file"]).arg(to);
-        run("pg_dump", command).await?;
+        command.args(["--format=custom", "--schema=level3", "--schema=shared", "--schema=agent"]).stdout(to);
+        ended("pg_dump", command.spawn()).await?;
         Ok(Dumped { server, major, migration })
     }
 
-    /// Fills an empty database from such a file. Returns the agent's things that Postgres does not
-    /// take back, as its programs name them: all else is there.
+    /// True if it takes connections: neither it nor the program that runs it is about to end.
+    pub async fn answers(&self) -> bool {
+        match self.admin.connect().await {
+            Ok(connection) => connection.close().await.is_ok(),
+            Err(_) => false,
+        }
+    }
+
+    /// Makes the database ready for such a dump: empty, with its logins.
     ///
     /// # Errors
-    /// [`DumpError`]. If the database was not empty, or the file is too new for it, nothing was
-    /// changed; else it may be filled in part.
-    pub async fn restore(&self, bin: Option<&Path>, from: &Path, dumped: &Dumped) -> Result<Vec<String>, DumpError> {
-        let all = migrations();
-        if !all.version_exists(dumped.migration) {
+    /// [`DumpError`]. Nothing is in the database that was not there before, and the logins can be
+    /// made again.
+    pub async fn make_room(&self, bin: Option<&Path>, dumped: &Dumped) -> Result<RoomForDump, DumpError> {
+        if !migrations().version_exists(dumped.migration) {
             return Err(DumpError::Newer(dumped.migration));
         }
         let mut admin = self.admin.connect().await?;
@@ -138,14 +152,25 @@ impl Database {
                 return Err(DumpError::NotEmpty);
             }
         }
-        let Logins { app, full, .. } = logins::prepare(&self.admin, &self.name, self.create).await?;
+        let logins = logins::prepare(&self.admin, &self.name, self.create).await?;
+        Ok(RoomForDump { programs, logins })
+    }
+
+    /// Fills the room from such a file. Returns the agent's things that Postgres does not take
+    /// back, as its programs name them: all else is there.
+    ///
+    /// # Errors
+    /// [`DumpError`]; the database may be filled in part.
+    pub async fn restore(&self, room: RoomForDump, from: &Path, dumped: &Dumped) -> Result<Vec<String>, DumpError> {
+        let RoomForDump { programs, logins: Logins { app, full, .. } } = room;
+        let all = migrations();
         let mut connection = app.clone().disable_statement_logging().connect().await?;
         all.run_to(dumped.migration, &mut connection).await?;
         let links = open_tables(&mut connection).await?;
         let restoring = Restoring { programs: &programs, app: &app, database: &self.name, role: full.get_username(), from };
         let mut rows = restoring.command(&AT_ONCE);
         rows.args(["--data-only", "--schema=level3"]).arg(from);
-        run("pg_restore", rows).await?;
+        ended("pg_restore", rows.spawn()).await?;
         close_tables(&mut connection, &links).await?;
         let mut list = Command::new(programs.folder.join("pg_restore"));
         list.args(["--list", "--schema=agent"]).arg(from).env_clear().kill_on_drop(true);
@@ -377,20 +402,21 @@ fn without_our_triggers(list: &str) -> String {
     list.lines().filter(|line| !ours(line)).flat_map(|line| [line, "\n"]).collect()
 }
 
-async fn run(program: &'static str, command: Command) -> Result<(), DumpError> {
-    output(program, command, "").await.map(drop)
-}
-
 /// Runs a program with this as its input. Returns what it prints.
 async fn output(program: &'static str, mut command: Command, input: &str) -> Result<String, DumpError> {
-    let failed = |source| DumpError::Run { program, source };
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(failed)?;
-    if let Some(mut stdin) = child.stdin.take() {
+    let mut started = command.spawn();
+    if let Some(mut stdin) = started.as_mut().ok().and_then(|child| child.stdin.take()) {
         // A program that ends without having read its input says why on its own.
         let _ = stdin.write_all(input.as_bytes()).await;
     }
-    let output = child.wait_with_output().await.map_err(failed)?;
+    ended(program, started).await
+}
+
+/// Waits for the end of a program. Returns what it prints, if that comes to us.
+async fn ended(program: &'static str, started: io::Result<Child>) -> Result<String, DumpError> {
+    let failed = |source| DumpError::Run { program, source };
+    let output = started.map_err(failed)?.wait_with_output().await.map_err(failed)?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }

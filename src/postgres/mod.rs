@@ -15,7 +15,7 @@ use sqlx::postgres::PgConnectOptions;
 use crate::config::Config;
 use crate::lasting::Lasting;
 
-pub use dump::{DumpError, Dumped};
+pub use dump::{DumpError, Dumped, RoomForDump};
 pub use relay::{Relay, TOO_LONG};
 
 use address::Patience;

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use clap::Parser;
 use tokio::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app;
 use crate::cli::{self, Ask, Cli, CliError, ClientOptions, Command, PythonCommand, Screen};
@@ -31,7 +32,7 @@ pub fn main() -> ExitCode {
     let done = match command {
         Command::Serve => return serve::until_the_end(),
         Command::Backup { file, with_key } => {
-            keep(async |config| app::backup::backup(&config, &file, with_key, &SystemClock, &SystemRandom).await)
+            keep(async |config| stoppable(app::backup::backup(&config, &file, with_key, &SystemClock, &SystemRandom)).await)
         }
         Command::Restore { file } => keep(async |config| app::backup::restore(&config, &file, &SystemRandom).await),
         Command::Models => {
@@ -77,10 +78,29 @@ where
     anyhow::Error: From<E>,
 {
     let (config, runtime) = prepared()?;
-    let done = runtime.block_on(work(config))?;
+    let done = runtime.block_on(work(config));
+    // Work on other threads that was given up has no say in when the process ends.
+    runtime.shutdown_background();
     // The work is done, also if nobody reads the line.
-    let _ = writeln!(io::stdout(), "{done}");
+    let _ = writeln!(io::stdout(), "{}", done?);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Does something that SIGINT and SIGTERM stop where it stands: the files that it makes for a while
+/// go with it.
+async fn stoppable<E>(work: impl Future<Output = Result<String, E>>) -> anyhow::Result<String>
+where
+    anyhow::Error: From<E>,
+{
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    tokio::select! {
+        // A signal of the terminal ends the programs that are waited for as well.
+        biased;
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+        done = work => return Ok(done?),
+    }
+    Err(CliError::Failed("stopped by a signal before it was done; nothing is left of it".to_owned()).into())
 }
 
 /// Looks at something and prints what was seen; exit code 1 if something is to be mended.

@@ -71,6 +71,9 @@ pub(super) async fn serve(config: Config, scrubber: Scrubber, beside: Option<Bes
     let (profiles, resolver, loopback) = (Profiles::default(), Arc::new(SystemResolver), LoopbackFaults::default());
     let tools = Vec::new();
     let outside = Outside { clock, random, models, scrubber, profiles, tools, resolver, connections, loopback };
+    if let Some(said) = config.short_token() {
+        return fail(&StartError::ShortToken(said));
+    }
     // The address comes first: if it is taken, the program should have touched nothing else.
     let listener = match app::listen(config.listen).await {
         Ok(listener) => listener,
@@ -80,6 +83,8 @@ pub(super) async fn serve(config: Config, scrubber: Scrubber, beside: Option<Bes
         Ok(folder) => folder,
         Err(error) => return fail(&error),
     };
+    // Until the database has ended, so that nobody else opens it before.
+    let _held = folder.clone();
     let opening = Opening::begin(&folder, &outside);
     let database = match Database::open(&config).await {
         Ok(database) => database,

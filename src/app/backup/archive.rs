@@ -3,12 +3,14 @@
 //! fence against a person who writes such a file on purpose.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+
+use crate::clock::Random;
 
 /// The version of the format that this program writes and reads.
 pub(super) const FORMAT: u32 = 1;
@@ -81,45 +83,111 @@ pub(super) fn is_free(file: &Path) -> Result<(), ArchiveError> {
     if file.symlink_metadata().is_ok() { Err(ArchiveError::Taken(file.to_owned())) } else { Ok(()) }
 }
 
-/// A new, empty file that only this user may read.
-pub(super) fn private(path: &Path) -> io::Result<File> {
-    drop(fs::remove_file(path)); // an earlier try left it; its rights are unknown
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+/// A file that only this user may read, and that was not there.
+fn private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// A file under a name that nobody else has, which goes with it.
+struct Passing {
+    file: File,
+    path: PathBuf,
+}
+
+impl Passing {
+    fn new(folder: &Path, random: &dyn Random) -> Result<Self, ArchiveError> {
+        let mut bytes = [0; 8];
+        random.fill(&mut bytes);
+        let path = folder.join(format!(".level3-backup-{}", hex::encode(bytes)));
+        match private(&path) {
+            Ok(file) => Ok(Self { file, path }),
+            Err(source) => Err(ArchiveError::Io { path, source }),
+        }
+    }
+}
+
+impl Drop for Passing {
+    fn drop(&mut self) {
+        // One that is gone is fine.
+        drop(fs::remove_file(&self.path));
+    }
+}
+
+/// A new, empty file of this folder without a name. Nobody can take it for another one, and it is
+/// gone with this program, however that ends.
+pub(super) fn nameless(folder: &Path, random: &dyn Random) -> Result<File, ArchiveError> {
+    let Passing { file, path } = &Passing::new(folder, random)?;
+    file.try_clone().map_err(|source| ArchiveError::Io { path: path.clone(), source })
+}
+
+/// The folder that a file is in.
+pub(super) fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// The contents of an entry.
+pub(super) enum Contents {
+    /// A file without a name.
+    Open(File),
+    /// A file that stays.
+    At(PathBuf),
+}
+
+impl Contents {
+    /// To be read from the beginning.
+    fn open(&self) -> io::Result<File> {
+        match self {
+            Self::At(path) => File::open(path),
+            Self::Open(file) => {
+                let mut file = file.try_clone()?;
+                file.rewind()?;
+                Ok(file)
+            }
+        }
+    }
 }
 
 /// Writes the archive beside its place and moves it there once it is whole; returns its size in
-/// bytes.
-pub(super) fn write(file: &Path, mut manifest: Manifest, files: &[(&str, &Path)]) -> Result<u64, ArchiveError> {
-    for (name, path) in files {
-        let entry = |path: &Path| -> io::Result<ArchiveEntry> {
-            let mut hash = Sha256::new();
-            let bytes = io::copy(&mut File::open(path)?, &mut Hashing(&mut hash, io::sink()))?;
-            Ok(ArchiveEntry { name: (*name).to_owned(), bytes, sha256: hex::encode(hash.finalize()) })
-        };
-        manifest.files.push(entry(path).map_err(|source| ArchiveError::Io { path: (*path).to_owned(), source })?);
+/// bytes. If this is dropped, nothing is left of it.
+pub(super) async fn write(
+    file: &Path,
+    manifest: Manifest,
+    parts: Vec<(String, Contents)>,
+    random: &dyn Random,
+) -> Result<u64, ArchiveError> {
+    let (folder, failed) = (folder_of(file), |source| ArchiveError::Io { path: file.to_owned(), source });
+    let unfinished = Passing::new(folder, random)?;
+    let out = unfinished.file.try_clone().map_err(failed)?;
+    // It can take long, and a signal has to be heard meanwhile.
+    let writing = tokio::task::spawn_blocking(move || written(out, manifest, &parts)).await;
+    let bytes = writing.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic())).map_err(failed)?;
+    // A file that took the name meanwhile is not replaced either.
+    match fs::hard_link(&unfinished.path, file) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(ArchiveError::Taken(file.to_owned())),
+        linked => linked.map_err(failed)?,
     }
-    let unfinished = super::beside(file, "unfinished");
-    let written = (|| {
-        let mut tar = tar::Builder::new(BufWriter::new(private(&unfinished)?));
-        let text = serde_json::to_vec_pretty(&manifest)?;
-        tar.append_data(&mut header(text.len() as u64), MANIFEST, text.as_slice())?;
-        for (entry, (name, path)) in manifest.files.iter().zip(files) {
-            tar.append_data(&mut header(entry.bytes), name, File::open(path)?.take(entry.bytes))?;
-        }
-        let out = tar.into_inner()?.into_inner().map_err(io::IntoInnerError::into_error)?;
-        out.sync_all()?;
-        let bytes = out.metadata()?.len();
-        // A file that took the name meanwhile is not replaced either.
-        fs::hard_link(&unfinished, file)?;
-        Ok(bytes)
-    })();
-    drop(fs::remove_file(&unfinished));
-    let bytes = written.map_err(|source| ArchiveError::Io { path: file.to_owned(), source })?;
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(|source| ArchiveError::Io { path: folder.to_owned(), source })?;
+    drop(unfinished);
+    let synced = File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(|source| ArchiveError::Io { path: folder.to_owned(), source })?;
     Ok(bytes)
+}
+
+/// Writes the manifest and the parts; returns how many bytes they take.
+fn written(out: File, mut manifest: Manifest, parts: &[(String, Contents)]) -> io::Result<u64> {
+    for (name, contents) in parts {
+        let mut hash = Sha256::new();
+        let bytes = io::copy(&mut contents.open()?, &mut Hashing(&mut hash, io::sink()))?;
+        manifest.files.push(ArchiveEntry { name: name.clone(), bytes, sha256: hex::encode(hash.finalize()) });
+    }
+    let mut tar = tar::Builder::new(BufWriter::new(out));
+    let text = serde_json::to_vec_pretty(&manifest)?;
+    tar.append_data(&mut header(text.len() as u64), MANIFEST, text.as_slice())?;
+    for (entry, (name, contents)) in manifest.files.iter().zip(parts) {
+        tar.append_data(&mut header(entry.bytes), name, contents.open()?.take(entry.bytes))?;
+    }
+    let out = tar.into_inner()?.into_inner().map_err(io::IntoInnerError::into_error)?;
+    out.sync_all()?;
+    Ok(out.metadata()?.len())
 }
 
 fn header(bytes: u64) -> tar::Header {

@@ -22,7 +22,10 @@ fn the_limits_of_a_task_are_three_numbers_above_zero() {
     for wrong in ["", "40", "40,5", "40,5,50000,1", "40,5,0", "40,five,50000", "-1,5,50000"] {
         let error = read(wrong).unwrap_err().to_string();
         assert!(error.starts_with("LEVEL3_OPERATOR_LIMITS is `") && error.contains("40,5,50000"), "{error}");
+        assert_eq!(numbers(None, None, Some(wrong.to_owned())).unwrap_err().to_string(), error, "also without an operator");
     }
+    let account = numbers(None, Some("0170".to_owned()), None).unwrap_err().to_string();
+    assert!(account.starts_with("LEVEL3_OPERATOR_ACCOUNT is `0170`"), "{account}");
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn a_name_of_the_house_or_of_nobody_is_refused() {
     for url in ["https://law.example.com", "http://192.168.1.6"] {
         assert!(at("192.168.1.5:8000", url).is_ok(), "{url}");
     }
-    for plan in ["x-signature", r#"{"algorithm": "md5"}"#, r#"{"signature": "x y"}"#, r#"{"header": "x"}"#] {
+    for plan in ["x-signature", "[]", r#"{"algorithm": "md5"}"#, r#"{"signature": "x y"}"#, r#"{"header": "x"}"#] {
         assert!(of(&[("VOICE_VAPI_SIGNATURE", plan)]).unwrap_err().starts_with("VOICE_VAPI_SIGNATURE is "), "{plan}");
     }
 }

@@ -36,6 +36,9 @@ fn a_setting_that_is_of_no_use_names_itself_and_never_shows_a_key() {
     }
     let said = of(&[("VOICE_TTS_URL", "http://a.example/"), ("VOICE_TTS_KEY", "sk-proj 123")]).unwrap_err();
     assert!(said.contains("VOICE_TTS_KEY") && said.contains("the name of a secret") && !said.contains("sk-proj"), "{said}");
+    for key in ["VOICE_STT_KEY", "VOICE_TTS_KEY"] {
+        assert!(of(&[(key, "sk-proj 123")]).unwrap_err().starts_with(key), "also while {key} has no address");
+    }
     let said = of(&[("VOICE_TTS_SHAPE", "espeak")]).unwrap_err();
     assert_eq!(said, "VOICE_TTS_SHAPE is `espeak`: expected openai or piper");
 }

@@ -65,22 +65,40 @@ pub(super) fn make(cluster: &Path, binaries: &Binaries, account: Account) -> Res
     File::open(parent).and_then(|parent| parent.sync_all()).during("write to the disk", parent)
 }
 
+/// The cluster sorts by bytes, and knows the letters of all scripts if the machine does: without
+/// them `lower`, `ILIKE` and the words of a search fold ASCII alone. The name of such a locale
+/// depends on the machine, and `initdb` refuses one that is not there at once.
 fn run_initdb(folder: &Path, binaries: &Binaries, account: Account) -> Result<(), EmbeddedError> {
+    let mut output = initdb(folder, binaries, account, "C.UTF-8")?;
+    for letters in ["en_US.UTF-8", "UTF-8", "C"] {
+        // A failure of another kind comes again with the last name, and is told then. `initdb` has
+        // taken away what it wrote.
+        if output.status.code() != Some(1) {
+            break;
+        }
+        output = initdb(folder, binaries, account, letters)?;
+    }
+    succeeded(output)
+}
+
+fn initdb(folder: &Path, binaries: &Binaries, account: Account, letters: &str) -> Result<Output, EmbeddedError> {
     let program = binaries.program("initdb");
     let mut command = account.command(&program, libc::SIGKILL);
-    command.arg("-D").arg(folder);
+    command.arg("-D").arg(folder).arg(format!("--lc-ctype={letters}"));
     command.args([
         "--username=postgres",
         "--auth=trust",
         "--encoding=UTF8",
         "--locale=C",
+        // Else it follows from the name of the locale.
+        "--text-search-config=english",
         "--data-checksums",
         "--no-instructions",
     ]);
     if cfg!(target_os = "linux") {
         command.arg("--no-sync"); // `sync_all` does it in one call instead of a thousand
     }
-    succeeded(command.output().map_err(|source| cannot_run(program, account, folder, source))?)
+    command.output().map_err(|source| cannot_run(program, account, folder, source))
 }
 
 /// Lets only the superuser into the databases that `initdb` made: a login made for one database has
