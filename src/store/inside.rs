@@ -85,14 +85,6 @@ impl Theirs {
         self.own(conversation).await?.branch_point_of(conversation).await
     }
 
-    /// A person's own title of a conversation, if there is one.
-    ///
-    /// # Errors
-    /// As [`Theirs::last_sequence`].
-    pub async fn own_title(&self, conversation: ConversationId) -> Result<Option<String>, StoreError> {
-        self.own(conversation).await?.title_of(conversation).await
-    }
-
     /// Changes a conversation's place in the list.
     ///
     /// # Errors
@@ -194,7 +186,23 @@ impl Theirs {
         request: CallRequest,
         now: DateTime<Utc>,
     ) -> Result<TurnId, StoreError> {
-        self.own_to_speak(conversation).await?.queue_order(conversation, content, request, now).await
+        self.own_to_speak(conversation).await?.queue_order(conversation, None, content, request, now).await
+    }
+
+    /// As [`Theirs::queue_command`]; an order that comes again with the same id is the turn that it
+    /// was.
+    ///
+    /// # Errors
+    /// As [`Theirs::queue_command`].
+    pub async fn queue_command_once(
+        &self,
+        conversation: ConversationId,
+        id: &str,
+        content: &str,
+        request: CallRequest,
+        now: DateTime<Utc>,
+    ) -> Result<TurnId, StoreError> {
+        self.own_to_speak(conversation).await?.queue_order(conversation, Some(id), content, request, now).await
     }
 
     /// Aborts the running and waiting turns of a conversation; a runner that still works on one

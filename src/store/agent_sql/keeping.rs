@@ -47,6 +47,8 @@ pub(super) struct Keeping<'a> {
 struct Settled {
     /// True if all kept rows have room.
     fits: bool,
+    /// True if rows were not kept because there was no room for more.
+    full: bool,
     /// The bytes of that room.
     room: i64,
     tables: Vec<Lost>,
@@ -235,12 +237,15 @@ impl Settled {
     fn needs(&self) -> Option<i64> {
         let needs = |table: &Lost| match (table.whole, table.kept) {
             (true, _) => Some(table.bytes),
+            // Others filled the room.
+            (false, 0) if self.full => Some(0),
             // Their number is not the reason why they were not kept.
-            (false, kept) if kept <= UNASKED_ROWS && self.rows() <= UNASKED_ROWS => None,
+            (false, kept) if !self.full && kept <= UNASKED_ROWS && self.rows() <= UNASKED_ROWS => None,
             (false, 0) => None,
             (false, kept) => Some(2 * (table.bytes / kept + 1).saturating_mul(table.rows())),
         };
-        self.tables.iter().map(needs).sum()
+        let needs: i64 = self.tables.iter().map(needs).sum::<Option<i64>>()?;
+        Some(if self.full { needs.max(self.room + 1) } else { needs })
     }
 }
 

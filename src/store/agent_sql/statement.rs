@@ -12,9 +12,10 @@ use super::rows::{Collector, RowLimits, shown_columns};
 use super::told::{describe, refusal, told_of};
 use crate::domain::{Refusal, ShownColumn};
 
-/// Statements that begin or end a transaction, or speak another protocol than question and answer.
-const REFUSED: &[&str] =
-    &["BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE", "PREPARE", "COPY", "DISCARD"];
+/// Statements that begin or end a transaction; `COPY` speaks another protocol than question and
+/// answer.
+const REFUSED: &[&str] = &["BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE", "PREPARE", "DISCARD"];
+const COPY: &str = "COPY";
 
 /// How many statements one call may hold.
 const MOST: usize = 50;
@@ -212,6 +213,9 @@ fn first_word(statement: &str) -> Result<String, Refusal> {
     match word {
         None if tokens.iter().all(says_nothing) => Err(refusal("the SQL text is empty; give one SQL statement")),
         None => Ok(String::new()),
+        Some(word) if word == COPY => Err(refusal(
+            "COPY cannot be used here: no files or streams are at hand. INSERT takes many rows at once, and SELECT gives rows back",
+        )),
         Some(word) if REFUSED.contains(&word.as_str()) => Err(refusal(format!(
             "{word} cannot be used here, leave it out: each call runs in a transaction of its own, committed when it succeeds"
         ))),

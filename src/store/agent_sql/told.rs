@@ -161,6 +161,11 @@ fn own_hint(code: &str, routine: Option<&str>, about: &str) -> Option<String> {
         "53100" => Some(
             "No space left on the device of the database. DROP or TRUNCATE what is not needed, and tell the person.".to_owned(),
         ),
+        "55P03" => Some(
+            "Another transaction holds a table or a row that this needs, and kept it for longer than a statement waits. Nothing of it was \
+             done; send it again later."
+                .to_owned(),
+        ),
         "57014" => Some("The statement ran too long. Limit it, or do it in parts.".to_owned()),
         _ => None,
     }

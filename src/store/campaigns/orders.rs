@@ -17,7 +17,7 @@ use crate::domain::campaign::{
     ApprovalContext, ArtifactSource, ArtifactType, CAMPAIGN_PROFILE, Campaign, CampaignInput, CampaignState, CampaignStatus,
     CampaignTask, CampaignTaskStatus, ContextKind, Lead, LeadStatus, MOST_TASKS, TaskMetadata,
 };
-use crate::domain::{CampaignId, CampaignTaskId, ConversationId, Image, LeadId, Machine, ToolCallId, UserId};
+use crate::domain::{CampaignId, CampaignTaskId, ConversationId, Image, LeadId, Machine, ToolCallId, UserId, seen_name};
 use crate::facts::{CampaignChanged, CampaignConversation, ChatForgotten, ContextChanged, FileRead, LeadsKept};
 use crate::store::{Store, StoreError, Unit};
 
@@ -78,7 +78,7 @@ impl Store {
     /// [`CampaignError::Wrong`] names what does not fit; then nothing was made.
     pub async fn make_campaign(&self, new: NewCampaign, now: DateTime<Utc>) -> Result<CampaignId, CampaignError> {
         self.has_room()?;
-        let name = new.name.trim().to_owned();
+        let name = seen_name(&new.name).to_owned();
         if name.is_empty() || name.chars().count() > MOST_NAME {
             return Err(CampaignError::Wrong(format!("name: has to have 1 to {MOST_NAME} characters")));
         }

@@ -15,13 +15,14 @@ impl Store {
     pub(in crate::store) async fn queue_order(
         &self,
         conversation: ConversationId,
+        id: Option<&str>,
         content: &str,
         request: CallRequest,
         now: DateTime<Utc>,
     ) -> Result<TurnId, StoreError> {
         self.has_room()?;
         let mut unit = self.begin(now).await?;
-        let turn = unit.queue_command(conversation, content, request).await?;
+        let turn = unit.queue_command(conversation, id, content, request).await?;
         unit.commit().await?;
         Ok(turn)
     }
@@ -103,15 +104,21 @@ impl Theirs {
 }
 
 impl Unit {
-    /// As [`Store::queue_order`], in a transaction that the caller has begun.
+    /// As [`Store::queue_order`], in a transaction that the caller has begun. An order that came
+    /// before with this id is the turn that it was.
     pub(super) async fn queue_command(
         &mut self,
         conversation: ConversationId,
+        id: Option<&str>,
         content: &str,
         request: CallRequest,
     ) -> Result<TurnId, StoreError> {
         self.hold_conversation(conversation).await?;
-        let turn = self.queue_turn(conversation, Origin::Command, None, content).await?;
+        let came = query_scalar::<_, i64>("SELECT turn_id FROM turns WHERE conversation_id = $1 AND client_id = $2");
+        if let Some(came) = came.bind(conversation.0).bind(id).fetch_optional(&mut *self.tx).await? {
+            return Ok(TurnId(came));
+        }
+        let turn = self.queue_turn(conversation, Origin::Command, id, content).await?;
         let step = NewStep { number: 1, model: "level3", finish_reason: "tool_calls", calls: &[request], ..NewStep::default() };
         self.insert_step(conversation, turn, &step, None).await?;
         Ok(turn)

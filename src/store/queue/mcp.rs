@@ -94,7 +94,7 @@ impl Store {
                 made
             }
         };
-        let turn = unit.queue_command(ConversationId(conversation), call.content, call.request).await?;
+        let turn = unit.queue_command(ConversationId(conversation), None, call.content, call.request).await?;
         query!("INSERT INTO mcp_calls (turn_id, client, key) VALUES ($1, $2, $3)", turn.0, call.client, &call.key[..])
             .execute(&mut *unit.tx)
             .await?;

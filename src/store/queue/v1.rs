@@ -174,7 +174,7 @@ impl Unit {
     /// The same request, if it has come before.
     async fn known(&mut self, request: &ShownRequest) -> Result<Option<ShownAccepted>, ShownError> {
         let row = query!(
-            "SELECT v1_request_id, conversation_id, turn_id, accepted_sequence, asked, created_at FROM v1_requests
+            "SELECT v1_request_id, conversation_id, turn_id, accepted_sequence, asked, instructions, created_at FROM v1_requests
              WHERE key = $1 OR ($1::bytea IS NULL AND $2 AND asked = $3 AND instructions = $4 AND created_at > $5
                                 AND ($6::bigint IS NULL OR conversation_id = $6))
              ORDER BY v1_request_id DESC LIMIT 1",
@@ -188,7 +188,8 @@ impl Unit {
         .fetch_optional(&mut *self.tx)
         .await?;
         let Some(row) = row else { return Ok(None) };
-        if row.asked != request.asked {
+        let elsewhere = request.conversation.is_some_and(|named| named.0 != row.conversation_id);
+        if row.asked != request.asked || row.instructions != request.instructions || elsewhere {
             return Err(ShownError::KeyReused);
         }
         Ok(Some(ShownAccepted {

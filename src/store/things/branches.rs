@@ -60,17 +60,6 @@ impl Store {
         let rows = rows.bind(conversation.0).fetch_all(&self.pool).await?.into_iter();
         Ok(rows.map(|(branch, seq)| BranchPoint { conversation: ConversationId(branch), seq }).collect())
     }
-
-    /// A person's own title of a conversation, if there is one.
-    ///
-    /// # Errors
-    /// [`StoreError::NoConversation`], or if the database does not answer.
-    pub(in crate::store) async fn title_of(&self, conversation: ConversationId) -> Result<Option<String>, StoreError> {
-        query_scalar!("SELECT title FROM conversations WHERE conversation_id = $1", conversation.0)
-            .fetch_optional(&self.pool)
-            .await?
-            .ok_or(StoreError::NoConversation(conversation))
-    }
 }
 
 /// The place that these columns name; `None` if the conversation is no branch.

@@ -1,75 +1,124 @@
-//! A conversation as a person reads it since they last began anew: the newest messages, each once.
+//! A conversation as a person reads it since they last began anew: the newest messages, each once,
+//! with the words that its frames have for the person.
 
-use serde::Deserialize;
-use serde_json::Value;
-use sqlx::{query, query_scalar};
+use std::collections::{HashMap, HashSet};
 
-use crate::domain::{ConversationId, MessageId, SubtaskId, TaskId, UserId};
-use crate::store::{Store, StoreError, value, word};
+use sqlx::{query_as, query_scalar};
+
+use crate::domain::{ConversationId, Origin, Role, SubtaskId, TaskId, UserId};
+use crate::facts::{Event, EventRecord, ToolCallEnded, TurnResumed};
+use crate::store::{Store, StoreError};
+use crate::wire::ServerFrame;
 use crate::wire::api::{ChatCall, ChatMessage, StoredChat};
 
 /// The most messages that a chat has.
-const MOST_MESSAGES: i64 = 50;
-
-/// A call of a step, as a row has it.
-#[derive(Debug, Deserialize)]
-struct CalledRow {
-    name: String,
-    ok: bool,
-    result: String,
-}
+const MOST_MESSAGES: usize = 50;
+/// How many events are read at once.
+const PAGE: i64 = 300;
 
 /// A call as the chat has it.
-fn called(CalledRow { name, ok, result }: CalledRow) -> ChatCall {
-    let told: Value = serde_json::from_str(&result).unwrap_or(Value::String(result));
-    let reason = || told["message"].as_str().or(told.as_str()).map_or_else(|| told.to_string(), str::to_owned);
-    let error = (!ok).then(reason);
-    ChatCall { name, success: ok, result: ok.then_some(told), error }
+fn called(ended: &ToolCallEnded) -> ChatCall {
+    let (ok, result) = (ended.outcome.ok, &ended.outcome.result);
+    let result = ok.then(|| serde_json::from_str(result).unwrap_or_else(|_| result.as_str().into()));
+    ChatCall { name: ended.name.clone(), success: ok, result, error: (!ok).then(|| ended.said()) }
+}
+
+/// The person or the assistant, and the words, of an event that is a message; `None` for others.
+/// The house's own sentences and questions are said by the assistant.
+fn said(record: &EventRecord) -> Option<(Role, String)> {
+    Some(match &record.event {
+        // These words are for the model; another event has those for the person.
+        Event::TurnQueued(queued) if matches!(queued.origin, Origin::Task | Origin::FollowUp | Origin::Cycle) => return None,
+        Event::TurnQueued(queued) => (Role::User, queued.content.clone()),
+        Event::TurnSteered(steered) => (Role::User, steered.content.clone()),
+        Event::TurnResumed(TurnResumed { content: Some(content), .. }) => (Role::User, content.clone()),
+        Event::ApprovalRequested(asked) => (Role::Assistant, asked.shown.in_words().to_owned()),
+        // It was taken back.
+        Event::StepAnswered(answered) if answered.unproven && !answered.last => return None,
+        Event::StepAnswered(answered) => (Role::Assistant, answered.said().into_owned()),
+        _ => match record.frame()?.frame {
+            ServerFrame::Error { content, .. }
+            | ServerFrame::Fired { content, .. }
+            | ServerFrame::Held { content, .. }
+            | ServerFrame::Timer { content, .. }
+            | ServerFrame::Reminder { content, .. } => (Role::Assistant, content),
+            _ => return None,
+        },
+    })
+}
+
+/// The messages of a stream. Steps without words or calls are none.
+fn messages_of(records: &[EventRecord]) -> Vec<ChatMessage> {
+    let mut messages: Vec<ChatMessage> = Vec::new();
+    // The step of each turn that its calls belong to, and the messages that were said into a turn.
+    let (mut steps, mut steered, mut gone) = (HashMap::new(), HashMap::new(), HashSet::new());
+    for record in records {
+        match &record.event {
+            Event::TurnQueued(queued) => gone.extend(queued.moved.and_then(|moved| steered.get(&moved).copied())),
+            Event::TurnSteered(said) => {
+                steered.insert(said.message, record.sequence);
+            }
+            Event::StepAnswered(answered) => {
+                steps.insert(answered.turn, messages.len());
+            }
+            Event::ToolCallEnded(ended) => {
+                let step = steps.get(&ended.turn).and_then(|step| messages.get_mut(*step));
+                step.into_iter().for_each(|step| step.function_calls.push(called(ended)));
+            }
+            _ => {}
+        }
+        let Some((role, content)) = said(record) else { continue };
+        messages.push(ChatMessage { id: record.sequence, role, content, timestamp: record.at, function_calls: Vec::new() });
+    }
+    let says = |message: &ChatMessage| !message.content.trim().is_empty() || !message.function_calls.is_empty();
+    messages.retain(|message| !gone.contains(&message.id) && says(message));
+    messages
 }
 
 impl Store {
-    /// See [`crate::store::Theirs::chat`]. Answers that were taken back, and steps without words or
-    /// calls, are none.
+    /// See [`crate::store::Theirs::chat`].
     pub(in crate::store) async fn chat_in(&self, conversation: ConversationId) -> Result<StoredChat, StoreError> {
-        let of = query!(
-            r#"SELECT c.user_id, l.task_id AS "task_id?", l.subtask_id AS "subtask_id?"
-               FROM conversations c LEFT JOIN last_named l ON l.user_id = c.user_id WHERE c.conversation_id = $1"#,
-            conversation.0
+        // The task or the subtask that was named last may be gone.
+        let of = query_as::<_, (i64, Option<i64>, Option<i64>)>(
+            "SELECT c.user_id, t.task_id, s.subtask_id
+             FROM conversations c LEFT JOIN last_named l ON l.user_id = c.user_id
+                  LEFT JOIN tasks t ON t.task_id = l.task_id AND t.user_id = c.user_id
+                  LEFT JOIN subtasks s ON s.task_id = t.task_id AND s.subtask_id = l.subtask_id
+             WHERE c.conversation_id = $1",
         );
-        let of = of.fetch_optional(&self.pool).await?.ok_or(StoreError::NoConversation(conversation))?;
-        let rows = query!(
-            r#"SELECT m.message_id, m.role, m.content, m.created_at,
-                      (SELECT json_agg(json_build_object('name', k.name, 'ok', k.state = 'done', 'result', r.content) ORDER BY k.position)
-                       FROM tool_calls k JOIN messages r ON r.tool_call_id = k.tool_call_id WHERE k.step_id = m.step_id) AS calls
-               FROM messages m LEFT JOIN steps s ON s.step_id = m.step_id
-               WHERE m.conversation_id = $1 AND m.role IN ('user', 'assistant')
-                 AND m.turn_id > (SELECT coalesce(anew_after, 0) FROM conversations WHERE conversation_id = $1)
-                 AND (m.role = 'user' OR m.content <> '' OR EXISTS (SELECT FROM tool_calls k WHERE k.step_id = m.step_id))
-                 AND NOT (coalesce(s.unproven, FALSE) AND EXISTS (
-                     SELECT FROM steps later WHERE later.turn_id = s.turn_id AND later.number > s.number))
-               ORDER BY m.message_id DESC LIMIT $2"#,
-            conversation.0,
-            MOST_MESSAGES
-        );
-        let mut messages = Vec::new();
-        for row in rows.fetch_all(&self.pool).await?.into_iter().rev() {
-            let calls: Vec<CalledRow> = row.calls.map(value).transpose()?.unwrap_or_default();
-            messages.push(ChatMessage {
-                id: MessageId(row.message_id),
-                role: word(&row.role)?,
-                // A secret may have been set after somebody wrote its value here.
-                content: self.clean(&row.content).into_owned(),
-                timestamp: row.created_at,
-                function_calls: calls.into_iter().map(called).collect(),
-            });
+        let of = of.bind(conversation.0).fetch_optional(&self.pool).await?;
+        let (user, task, subtask) = of.ok_or(StoreError::NoConversation(conversation))?;
+        let mut messages = self.newest_messages(conversation).await?;
+        for message in &mut messages {
+            // A secret may have been set after somebody wrote its value here.
+            message.content = self.clean(&message.content).into_owned();
         }
         Ok(StoredChat {
-            user_id: UserId(of.user_id),
+            user_id: UserId(user),
             last_updated: messages.last().map(|message| message.timestamp),
             messages,
-            last_referenced_task_id: of.task_id.map(TaskId),
-            last_referenced_subtask_id: of.subtask_id.map(SubtaskId),
+            last_referenced_task_id: task.map(TaskId),
+            last_referenced_subtask_id: subtask.map(SubtaskId),
         })
+    }
+
+    /// The newest messages, the oldest of them first.
+    async fn newest_messages(&self, conversation: ConversationId) -> Result<Vec<ChatMessage>, StoreError> {
+        let anew = self.chat_begun_anew_at(conversation).await?;
+        let (mut records, mut before) = (Vec::new(), None);
+        loop {
+            // A page cuts no turn, so that each call comes with its step.
+            let mut page = self.stream_before(conversation, before, PAGE).await?;
+            page.retain(|record| record.sequence > anew);
+            before = page.first().map(|first| first.sequence).filter(|first| *first > anew + 1);
+            page.append(&mut records);
+            records = page;
+            let mut messages = messages_of(&records);
+            if messages.len() >= MOST_MESSAGES || before.is_none() {
+                messages.drain(..messages.len().saturating_sub(MOST_MESSAGES));
+                return Ok(messages);
+            }
+        }
     }
 
     /// See [`crate::store::Theirs::begun_anew_at`].

@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use sqlx::{query, query_as};
 
 use super::branches::branch_point;
-use crate::domain::{ConversationId, Role, TurnId};
+use crate::domain::{ConversationId, Role, TurnId, seen_name};
 use crate::facts::{Event, EventRecord};
 use crate::store::{Store, StoreError, Theirs, value, word};
 use crate::wire::api::{ConversationChange, ListedConversation, Piece, SearchHit};
@@ -86,7 +86,7 @@ impl From<Row> for ListedConversation {
 
 /// A title made of a message: its first line that says something.
 fn title_of(message: &str) -> Option<String> {
-    let line = message.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let line = message.lines().map(seen_name).find(|line| !line.is_empty())?;
     let mut title: String = line.chars().take(TITLE).collect();
     if title.len() < line.len() {
         title.push('…');
@@ -247,7 +247,7 @@ impl Store {
         change: &ConversationChange,
         now: DateTime<Utc>,
     ) -> Result<(), StoreError> {
-        let title = change.title.as_deref().map(|title| self.clean(title));
+        let title = change.title.as_deref().map(|title| self.clean(seen_name(title)));
         let changed = query!(
             "UPDATE conversations SET
                 title = CASE WHEN $2::text IS NULL THEN title ELSE nullif(trim($2), '') END,

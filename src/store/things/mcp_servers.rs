@@ -141,9 +141,10 @@ impl Store {
             let description = self.clean(description);
             let mut parameters = parameters.clone();
             self.scrubber.clean_json(&mut parameters);
-            let known =
-                query!("SELECT sha256, listed FROM mcp_tools WHERE tool = $1 FOR UPDATE", tool).fetch_optional(&mut *tx).await?;
-            match known {
+            let known = sqlx::query_as::<_, (String, bool, String)>(
+                "SELECT sha256, listed, description FROM mcp_tools WHERE tool = $1 FOR UPDATE",
+            );
+            match known.bind(tool).fetch_optional(&mut *tx).await? {
                 None => {
                     query!(
                         "INSERT INTO mcp_tools (tool, server, name, description, parameters, sha256)
@@ -158,9 +159,14 @@ impl Store {
                     .execute(&mut *tx)
                     .await?;
                 }
-                Some(known) if known.sha256 == *sha256 && known.listed => {}
-                Some(known) if known.sha256 == *sha256 => {
-                    query!("UPDATE mcp_tools SET listed = TRUE WHERE tool = $1", tool).execute(&mut *tx).await?;
+                Some((known, true, words)) if known == *sha256 && words == *description => {}
+                // The server lists it again; or its words are kept in another form than before.
+                Some((known, ..)) if known == *sha256 => {
+                    sqlx::query("UPDATE mcp_tools SET listed = TRUE, description = $2 WHERE tool = $1")
+                        .bind(tool)
+                        .bind(&*description)
+                        .execute(&mut *tx)
+                        .await?;
                 }
                 Some(_) => {
                     query!(

@@ -79,6 +79,20 @@ impl Store {
         Ok(requests.fetch_all(&self.pool).await?)
     }
 
+    /// The requests of a call's operations that are done, in order, each with the status of a
+    /// peer's answer.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn done_operations(&self, call: ToolCallId) -> Result<Vec<(Value, Option<String>)>, StoreError> {
+        // An answer is JSON but for the names of secrets in it.
+        let done = query_as(
+            r#"SELECT request, CASE WHEN kind = 'http' THEN substring(answer FROM '"status":(\d+)') END
+               FROM operations WHERE tool_call_id = $1 AND state = 'done' ORDER BY ordinal"#,
+        );
+        Ok(done.bind(call.0).fetch_all(&self.pool).await?)
+    }
+
     /// Records that an operation is about to be sent. This commits before anything leaves the
     /// house.
     ///

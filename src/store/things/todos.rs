@@ -8,9 +8,9 @@ use sqlx::types::Json;
 use sqlx::{PgConnection, PgExecutor, query_as, query_scalar};
 
 use super::tasks::Row;
-use crate::domain::todo::{FocusTimer, KeptTimer, LastNamed, TaskView, Todos, TodosShown, zone_named};
-use crate::domain::{ConversationId, SubtaskId, Task, TaskId, TimerState, UserId};
-use crate::store::{Store, StoreError, Theirs, Unit, word};
+use crate::domain::todo::{FocusTimer, KeptTimer, LastNamed, Meant, TaskView, Todos, TodosShown, zone_named};
+use crate::domain::{ConversationId, SubtaskId, Task, TaskId, TimerState, TurnId, UserId};
+use crate::store::{Lease, Store, StoreError, Theirs, Unit, word};
 
 /// All to-dos of a person, as they were read.
 #[derive(Clone, Debug)]
@@ -49,6 +49,8 @@ struct TodosRow {
     tasks: Vec<Row>,
     timer: Option<TimerRow>,
     last: Option<LastRow>,
+    /// Arguments and results.
+    made: Vec<(String, String)>,
 }
 
 /// A person's to-dos as `standing` tells of them.
@@ -73,7 +75,7 @@ impl TryFrom<TimerRow> for FocusTimer {
 impl TryFrom<TodosRow> for KeptTodos {
     type Error = StoreError;
 
-    fn try_from(TodosRow { user, disabled, zone, stamp, tasks, timer, last }: TodosRow) -> Result<Self, StoreError> {
+    fn try_from(TodosRow { user, disabled, zone, stamp, tasks, timer, last, made }: TodosRow) -> Result<Self, StoreError> {
         let tasks = tasks.into_iter().map(Task::try_from).collect::<Result<Vec<_>, _>>()?;
         let last = last.map(|LastRow { task_id, subtask_id }| LastNamed { task: Some(task_id), subtask: subtask_id });
         let todos = Todos {
@@ -83,6 +85,7 @@ impl TryFrom<TodosRow> for KeptTodos {
             tasks: tasks.iter().map(view).collect::<Result<_, _>>()?,
             timer: timer.map_or(Ok(FocusTimer::Idle), FocusTimer::try_from)?,
             last: last.unwrap_or_default(),
+            meant: made.iter().flat_map(|(arguments, result)| Meant::by(arguments, result)).collect(),
         };
         Ok(Self { todos, tasks, stamp })
     }
@@ -112,21 +115,28 @@ async fn timer_of(database: &mut PgConnection, user: UserId) -> Result<FocusTime
     row.fetch_optional(database).await?.map_or(Ok(FocusTimer::Idle), FocusTimer::try_from)
 }
 
-async fn todos_of(database: impl PgExecutor<'_>, conversation: ConversationId) -> Result<KeptTodos, StoreError> {
-    let row = query_scalar!(
-        r#"SELECT json_build_object('user', u.id, 'disabled', u.disabled_at IS NOT NULL, 'zone', u.time_zone, 'stamp', todos_stamp(u.id),
-               'tasks', (SELECT coalesce(json_agg(row_to_json(d)), '[]') FROM (
-                   SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model, subtasks, remind_at,
-                          recurrence
-                   FROM tasks WHERE user_id = u.id ORDER BY updated_at DESC, task_id DESC) d),
-               'timer', (SELECT row_to_json(d) FROM (
-                   SELECT state, minutes, task_id, ends_at, left_ms FROM timers WHERE user_id = u.id) d),
-               'last', (SELECT row_to_json(d) FROM (SELECT task_id, subtask_id FROM last_named WHERE user_id = u.id) d))
-               AS "todos!: Json<TodosRow>"
-           FROM users u JOIN conversations c ON c.user_id = u.id WHERE c.conversation_id = $1"#,
-        conversation.0
+/// `turn`: the running one, if names may have been used in it.
+async fn todos_of(
+    database: impl PgExecutor<'_>,
+    conversation: ConversationId,
+    turn: Option<TurnId>,
+) -> Result<KeptTodos, StoreError> {
+    let row = query_scalar::<_, Json<TodosRow>>(
+        "SELECT json_build_object('user', u.id, 'disabled', u.disabled_at IS NOT NULL, 'zone', u.time_zone, 'stamp', todos_stamp(u.id),
+             'tasks', (SELECT coalesce(json_agg(row_to_json(d)), '[]') FROM (
+                 SELECT task_id, conversation_id, title, details, status, due_at, created_at, updated_at, model, subtasks, remind_at,
+                        recurrence
+                 FROM tasks WHERE user_id = u.id ORDER BY updated_at DESC, task_id DESC) d),
+             'timer', (SELECT row_to_json(d) FROM (
+                 SELECT state, minutes, task_id, ends_at, left_ms FROM timers WHERE user_id = u.id) d),
+             'last', (SELECT row_to_json(d) FROM (SELECT task_id, subtask_id FROM last_named WHERE user_id = u.id) d),
+             'made', (SELECT coalesce(json_agg(json_build_array(k.arguments, r.content) ORDER BY k.tool_call_id), '[]')
+                      FROM tool_calls k JOIN messages r ON r.tool_call_id = k.tool_call_id
+                      WHERE k.turn_id = $2 AND k.state = 'done'))
+         FROM users u JOIN conversations c ON c.user_id = u.id WHERE c.conversation_id = $1",
     );
-    row.fetch_optional(database).await?.ok_or(StoreError::NoConversation(conversation))?.0.try_into()
+    let row = row.bind(conversation.0).bind(turn.map(|turn| turn.0)).fetch_optional(database).await?;
+    row.ok_or(StoreError::NoConversation(conversation))?.0.try_into()
 }
 
 impl Store {
@@ -135,7 +145,15 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn todos(&self, conversation: ConversationId) -> Result<KeptTodos, StoreError> {
-        todos_of(&self.pool, conversation).await
+        todos_of(&self.pool, conversation, None).await
+    }
+
+    /// The same for a turn, with the names that its calls have used.
+    ///
+    /// # Errors
+    /// If the database does not answer.
+    pub async fn todos_in(&self, lease: &Lease) -> Result<KeptTodos, StoreError> {
+        todos_of(&self.pool, lease.conversation, Some(lease.turn)).await
     }
 }
 
@@ -176,6 +194,6 @@ impl Unit {
     /// # Errors
     /// If the database does not answer.
     pub async fn todos(&mut self, conversation: ConversationId) -> Result<KeptTodos, StoreError> {
-        todos_of(&mut *self.tx, conversation).await
+        todos_of(&mut *self.tx, conversation, None).await
     }
 }

@@ -36,6 +36,9 @@ pub enum UndoError {
     /// The rows that it left have changed, or those it deleted do not fit any more.
     #[error("nothing was put back, because the tables have changed since: {}", .0.join("; "))]
     Conflicts(Vec<String>),
+    /// Another transaction holds a row or a table that it needs.
+    #[error("nothing was put back, because another statement is at work on the same rows; try again when it has ended")]
+    Held,
     /// The database did not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -43,7 +46,11 @@ pub enum UndoError {
 
 impl From<sqlx::Error> for UndoError {
     fn from(error: sqlx::Error) -> Self {
-        Self::Store(error.into())
+        match error.as_database_error().and_then(|error| error.code()).as_deref() {
+            // The time for a lock or for the statement is over, or two wait for each other.
+            Some("55P03" | "57014" | "40P01") => Self::Held,
+            _ => Self::Store(error.into()),
+        }
     }
 }
 
@@ -84,6 +91,18 @@ impl Store {
     /// # Errors
     /// [`UndoError`]; then nothing was changed.
     pub async fn undo_call(&self, call: ToolCallId, now: DateTime<Utc>) -> Result<i64, UndoError> {
+        let undone = self.try_to_undo(call, now).await;
+        if matches!(undone, Err(UndoError::Conflicts(_))) {
+            // Somebody else who undid it meanwhile is no conflict.
+            let at = query_scalar("SELECT undone_at FROM tool_calls WHERE tool_call_id = $1").bind(call.0);
+            if let Some(at) = at.fetch_one(&self.pool).await? {
+                return Err(UndoError::Undone(call, at));
+            }
+        }
+        undone
+    }
+
+    async fn try_to_undo(&self, call: ToolCallId, now: DateTime<Utc>) -> Result<i64, UndoError> {
         let row = query!(
             r#"SELECT c.turn_id, t.conversation_id, c.ended_at, c.undone_at,
                       array(SELECT kept_id FROM kept_calls k WHERE k.tool_call_id = c.tool_call_id ORDER BY kept_id DESC) AS "kept!"

@@ -15,7 +15,7 @@ pub use secret::DoorSecret;
 
 use super::{Store, StoreError, Theirs, word};
 use crate::domain::todo::zone_named;
-use crate::domain::{ConversationId, Requests, Tier, UserId, UserRole, user_key, valid_display_name};
+use crate::domain::{ConversationId, Requests, Tier, UserId, UserRole, seen_name, user_key, valid_display_name};
 use crate::wire::api::{AddUser, ChangeUser, ListedUser, UserInfo};
 
 /// How long the use of models is summed up for the list of users.
@@ -225,7 +225,7 @@ impl Store {
 
     /// A display name in the form that is kept; refused if nobody can be called by it.
     fn display_name<'n>(&self, name: Option<&'n str>) -> Result<Option<Cow<'n, str>>, UserError> {
-        let name = name.map(|name| self.clean(name));
+        let name = name.map(|name| self.clean(seen_name(name)));
         name.as_deref().map_or(Ok(()), valid_display_name).map_err(UserError::DisplayName)?;
         Ok(name)
     }

@@ -17,7 +17,7 @@ fn lost(deleted: i64, overwritten: i64) -> Lost {
 
 fn asks(room: i64, table: Lost) -> Option<Vec<String>> {
     let fits = table.bytes <= room;
-    Settled { fits, room, tables: vec![table] }.finding().map(|finding| finding.sentences().cloned().collect())
+    Settled { fits, full: false, room, tables: vec![table] }.finding().map(|finding| finding.sentences().cloned().collect())
 }
 
 #[test]
@@ -45,6 +45,19 @@ fn what_has_no_room_or_is_too_much_is_said_to_be_lost() {
 fn what_was_not_seen_is_asked_about_however_little_it_is() {
     let unseen = asks(1 << 20, Lost { whole: false, kept: 0, ..lost(1, 0) }).unwrap();
     assert!(unseen[1].contains("not seen row by row"), "{unseen:?}");
+}
+
+#[test]
+fn rows_that_found_no_room_are_said_to_have_none() {
+    let full = |tables| Settled { fits: true, full: true, room: 1 << 20, tables }.as_question(None).lost.unwrap().why;
+    let some = Lost { whole: false, kept: 320, bytes: 320 * 3300, ..lost(900, 0) };
+    let none = Lost { whole: false, kept: 0, bytes: 0, ..lost(5, 0) };
+    for tables in [vec![some], vec![none], vec![Lost { whole: false, kept: 1, bytes: 10, ..lost(2, 0) }]] {
+        let why = full(tables);
+        let told = why.last().unwrap();
+        assert!(told.starts_with("It cannot be undone: keeping what it loses takes about"), "{why:?}");
+        assert!(told.ends_with("and there is room for 1025 KiB."), "{why:?}");
+    }
 }
 
 #[test]

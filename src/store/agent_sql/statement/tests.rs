@@ -16,12 +16,17 @@ fn the_first_word_is_found_behind_comments_and_brackets() {
 
 #[test]
 fn what_would_end_the_transaction_is_refused() {
-    for statement in
-        ["COMMIT", "/**/ commit and chain", "rollback", "END", "prepare transaction 'x'", "begin", "COPY t FROM STDIN"]
-    {
+    for statement in ["COMMIT", "/**/ commit and chain", "rollback", "END", "prepare transaction 'x'", "begin"] {
         let refused = first_word(statement).unwrap_err();
         assert_eq!(refused.code, RefusalCode::Refused, "{statement}");
     }
+}
+
+#[test]
+fn copy_is_refused_with_the_statements_that_do_its_work() {
+    let refused = first_word("/* all */ copy t FROM STDIN").unwrap_err();
+    assert_eq!(refused.code, RefusalCode::Refused);
+    assert!(refused.message.contains("INSERT") && refused.message.contains("SELECT"), "{}", refused.message);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use super::*;
 fn a_title_is_the_first_line_that_says_something() {
     assert_eq!(title_of("\n  \n  Buy milk.\nAnd bread."), Some("Buy milk.".to_owned()));
     assert_eq!(title_of(" \n\t"), None);
+    assert_eq!(title_of("\u{200b}\nBuy milk."), Some("Buy milk.".to_owned()), "nobody sees the first line");
     let long = title_of(&"é".repeat(200)).unwrap();
     assert_eq!((long.chars().count(), long.ends_with('…')), (TITLE + 1, true));
 }
