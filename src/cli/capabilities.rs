@@ -203,7 +203,11 @@ async fn test(client: &Client, screen: &mut Screen<'_>, name: &str, version: Opt
         for result in tested.results.iter().filter(|result| !result.ok) {
             screen.line(format!("failed: {}", json!(result)))?;
         }
-        screen.line(format!("{}, version {}: {} of its tests hold.", tested.name, tested.version, tested.passed))?;
+        let held = match tested.results.len() {
+            0 => "it has no tests".to_owned(),
+            all => format!("{} of its {all} tests hold", tested.passed),
+        };
+        screen.line(format!("{}, version {}: {held}.", tested.name, tested.version))?;
     }
     match tested.failed {
         0 => Ok(()),
@@ -278,7 +282,14 @@ fn result_in_words(result: &str) -> String {
     let Ok(value) = serde_json::from_str::<Value>(result) else { return result.to_owned() };
     match (value["installed"].as_str(), value["version"].as_i64(), value["message"].as_str()) {
         (Some(name), Some(version), _) => format!("Installed {name}, version {version}."),
-        (None, _, Some(message)) => message.to_owned(),
+        (None, _, Some(message)) => format!("{message}{}", place_in_words(&value)),
         _ => result.to_owned(),
     }
+}
+
+/// The place in the source that a failure names, and the text there.
+fn place_in_words(failure: &Value) -> String {
+    let (Some(line), Some(offset)) = (failure["line"].as_u64(), failure["offset"].as_u64()) else { return String::new() };
+    let near = failure["near"].as_str().map(|near| format!(", near `{near}`")).unwrap_or_default();
+    format!("\nThe place in the source: line {line}, column {offset}{near}.")
 }

@@ -192,7 +192,13 @@ pub(super) async fn rates(ask: RatesCommand, client: &Client, screen: &mut Scree
         RatesCommand::Set { model, input, output } => {
             client.put(&["rates", &model], &Rate { input_micros: input, output_micros: output }).await?
         }
-        RatesCommand::Remove { model } => client.put(&["rates", &model], &Value::Null).await?,
+        RatesCommand::Remove { model } => {
+            let set: Rates = client.get(&["rates"], &[]).await?;
+            if !set.rates.contains_key(&model) {
+                return Err(CliError::Failed(format!("no rate is set for `{model}`; level3 rates list names those that are")));
+            }
+            client.put(&["rates", &model], &Value::Null).await?
+        }
     };
     if !screen.json(&answer)? {
         let row = |(model, rate): (&String, &Rate)| [model.clone(), dollars(rate.input_micros), dollars(rate.output_micros)];

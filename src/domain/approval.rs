@@ -105,6 +105,13 @@ pub struct Shown {
     pub finding: Option<Finding>,
 }
 
+impl Shown {
+    /// The question in one text, for a person who sees no card.
+    pub fn in_words(&self) -> &str {
+        self.question.as_deref().unwrap_or(&self.why)
+    }
+}
+
 /// Effects that a call had while it ran, beyond those its text told of. All of it was undone; the
 /// law judges the call anew.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

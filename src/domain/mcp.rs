@@ -22,14 +22,13 @@ const MAX_TEXTS: usize = 64;
 
 /// The way to a server. Secrets of the vault are written `{{NAME}}`, in headers and variables.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged, deny_unknown_fields)]
+#[serde(untagged, try_from = "Value")]
 pub enum McpTransport {
     /// Over HTTP.
     Http {
         /// Its address.
         url: String,
         /// Headers that go with every request.
-        #[serde(default)]
         headers: BTreeMap<String, String>,
     },
     /// A program that the server starts with its own user's rights, spoken to on standard input and
@@ -38,12 +37,11 @@ pub enum McpTransport {
         /// The program and its arguments.
         command: Vec<String>,
         /// Variables of its environment, beside the few that it gets in any case.
-        #[serde(default)]
         env: BTreeMap<String, String>,
     },
 }
 
-/// A tool as its server defines it, cleaned for a model.
+/// A tool as its server defines it, cleaned for its readers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct McpDefinition {
     /// The name for models: `server__tool`.
@@ -86,6 +84,39 @@ pub fn mcp_tool_name(server: &str, name: &str) -> Option<String> {
     }
     let tool = format!("{server}{MCP_SEPARATOR}{clean}");
     (clean.contains(|c: char| c.is_ascii_alphanumeric()) && valid_name(&tool)).then_some(tool)
+}
+
+impl TryFrom<Value> for McpTransport {
+    type Error = String;
+
+    /// Reads it by hand: of fields that go in two pairs, the error says which one is wrong.
+    fn try_from(written: Value) -> Result<Self, String> {
+        let Value::Object(mut fields) = written else { return Err(WAYS.to_owned()) };
+        let mut texts = |name| texts(name, fields.remove(name));
+        let (headers, env) = (texts("headers")?, texts("env")?);
+        let (url, command) = (fields.remove("url"), fields.remove("command"));
+        if let Some(name) = fields.keys().next() {
+            return Err(format!("`{name}` is not known here: {WAYS}"));
+        }
+        match (url, command, headers, env) {
+            (Some(Value::String(url)), None, headers, None) => Ok(Self::Http { url, headers: headers.unwrap_or_default() }),
+            (Some(_), None, _, None) => Err("`url` is a text".to_owned()),
+            (None, Some(command), None, env) => {
+                let command = serde_json::from_value(command)
+                    .map_err(|_| "`command` is a list of texts: the program, and each of its arguments".to_owned())?;
+                Ok(Self::Command { command, env: env.unwrap_or_default() })
+            }
+            _ => Err(WAYS.to_owned()),
+        }
+    }
+}
+
+const WAYS: &str = "a server has either `url`, with `headers` if it needs them, or `command`, with `env`";
+
+/// The texts of an object; `None` if there is none.
+fn texts(name: &str, written: Option<Value>) -> Result<Option<BTreeMap<String, String>>, String> {
+    let read = written.map(serde_json::from_value).transpose();
+    read.map_err(|_| format!("`{name}` is an object of texts: each name with its value"))
 }
 
 impl McpTransport {

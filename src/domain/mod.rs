@@ -8,6 +8,7 @@ mod capability;
 mod door;
 mod exact;
 mod grants;
+mod halves;
 mod history;
 mod http;
 mod ids;
@@ -27,6 +28,7 @@ mod task;
 pub mod todo;
 mod tool;
 mod turn;
+mod unseen;
 pub mod users;
 pub mod voice;
 mod wake_up;
@@ -38,8 +40,11 @@ pub use approval::{ApprovalState, Channel, CountedLosses, Decision, Finding, Row
 pub use budget::{Budget, Budgets, Spent, TaskBudget, Used};
 pub use capability::{CapabilityVersion, Draft, NAME_RULE, SourceLanguage, TestCase, valid_name};
 pub use door::MessageDoor;
-pub use exact::{exact, exact_text, undoubled};
-pub use grants::{GrantError, Grants, HttpGrant, Power, SECRET_NAME_RULE, Scheme, SqlAccess, binding_matches, valid_secret_name};
+pub use exact::{exact, exact_text, numbers, undoubled};
+pub use grants::{
+    GrantError, Grants, HttpGrant, METHODS, Power, SECRET_NAME_RULE, Scheme, SqlAccess, binding_matches, valid_secret_name,
+};
+pub use halves::without_halves;
 pub use history::{Exchange, History, HistoryEntry};
 pub use http::{HttpRequest, HttpResponse};
 pub use ids::{
@@ -74,6 +79,7 @@ pub use tool::{
     without_middle,
 };
 pub use turn::{Failure, Origin, Role, TurnState};
+pub use unseen::{invisible, seen_name};
 pub use users::{Tier, UserId, UserRole, user_key, valid_display_name, valid_password, valid_user_name};
 pub use wake_up::WakeUpKind;
 pub use words::{DecidingWords, Heard, Words, asks};

@@ -248,6 +248,22 @@ impl Refusal {
         Self { fault: Some(Box::new(fault)), ..self }
     }
 
+    /// A text of code that threw, as a person is told it. A failed statement gives code its refusal
+    /// as JSON, and code throws it on, with words before it or without: a person reads its message.
+    pub fn thrown_on(text: &str) -> String {
+        #[derive(Deserialize)]
+        struct Told {
+            #[serde(rename = "error")]
+            _error: String,
+            message: String,
+        }
+        let told = text.find('{').map(|at| text.split_at(at));
+        match told.map(|(before, json)| (before, serde_json::from_str(json))) {
+            Some((before, Ok(Told { message, .. }))) => format!("{before}{message}"),
+            _ => text.to_owned(),
+        }
+    }
+
     /// The words for a model: those of [`Refusal::to_json`], a sentence without its quotes.
     pub fn for_model(&self) -> String {
         match self.to_json() {

@@ -128,8 +128,8 @@ text_enum! {
 /// The most bytes of a recorded result. Tools have smaller limits of their own, with better words;
 /// this one is for all.
 pub const MOST_RESULT: usize = 512 << 10;
-/// The most bytes of a logged line.
-const MOST_LINE: usize = 8 << 10;
+/// The most bytes of a logged line: all that one call of a capability may log.
+const MOST_LINE: usize = 16 << 10;
 /// The most bytes of all logged lines.
 const MOST_LOGS: usize = 64 << 10;
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::seen_name;
 use super::turn::text_enum;
 
 /// The most characters of a user's name.
@@ -70,7 +71,7 @@ pub fn user_key(name: &str) -> String {
 /// The sentence.
 pub fn valid_user_name(name: &str) -> Result<(), String> {
     let length = name.chars().count();
-    let plain = name.trim() == name && !name.contains(|c: char| c.is_control() || c == '/');
+    let plain = seen_name(name) == name && !name.contains(|c: char| c.is_control() || c == '/');
     if plain && (1..=LONGEST_NAME).contains(&length) {
         return Ok(());
     }

@@ -145,7 +145,8 @@ fn leads_nowhere(tool: &str, times: usize, audience: Audience) -> String {
 
 /// The words for the person if a limit ends a turn of this profile.
 fn stopped_at(exceeded: governor::Exceeded, profile: &Profile) -> String {
-    let ways = ways_on(profile.audience).filter(|_| exceeded.scope == Scope::Turn);
+    // A new turn has a limit of its own, but one of nothing stays one.
+    let ways = ways_on(profile.audience).filter(|_| exceeded.scope == Scope::Turn && exceeded.limit > 0);
     let go_on = ways.map(|ways| format!(" Or {} to continue in a new turn.", ways.go_on)).unwrap_or_default();
     let told = if profile.operates { exceeded.for_operator() } else { exceeded.to_string() };
     format!("I stopped here: {told}.{go_on} What was done so far is kept.")

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::domain::todo::TodoFunction;
-use crate::domain::{EXECUTE_SQL, MANAGE_TASKS, Outcome, RESTART, RefusalCode, WRITE_CAPABILITY};
+use crate::domain::{EXECUTE_SQL, MANAGE_TASKS, Outcome, RESTART, Refusal, RefusalCode, WRITE_CAPABILITY};
 
 /// The longest result that is read for the sentence, in bytes. Those that say what was done are
 /// short.
@@ -88,7 +88,7 @@ pub fn failure(code: Option<RefusalCode>, result: &str) -> String {
     let Some(code) = code else { return "It did not succeed.".to_owned() };
     let threw = matches!(code, RefusalCode::CapabilityFailed | RefusalCode::CapabilityFault);
     let told: Value = if threw { serde_json::from_str(result).unwrap_or_default() } else { Value::Null };
-    told["message"].as_str().unwrap_or_else(|| refused(code)).to_owned()
+    told["message"].as_str().map_or_else(|| refused(code).to_owned(), Refusal::thrown_on)
 }
 
 /// The sentence on a call that was not carried out, or failed.

@@ -273,8 +273,8 @@ impl Tools {
         let given = arguments::parse(written);
         let arguments = given.clone().unwrap_or_else(|_| Value::from(written.as_str()));
         let Some(tool) = self.registry.find(catalogue, of, name).await? else {
-            let offered = self.registry.offered(catalogue, of);
-            return Ok((arguments, Err(Refusal::unknown_tool(name, &offered.names()))));
+            let unknown = || Refusal::unknown_tool(name, &self.registry.offered(catalogue, of).names());
+            return Ok((arguments, Err(self.registry.disabled(catalogue, of, name).unwrap_or_else(unknown))));
         };
         let given = match given {
             Ok(given) => given,

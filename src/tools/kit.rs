@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::marks::Marks;
 use super::recorder::Recorder;
 use crate::clock::Clock;
-use crate::domain::{CallAccount, Outcome, ToolCallId};
+use crate::domain::{CallAccount, Outcome, ToolCallId, shortened};
 use crate::egress::Egress;
 use crate::mcp::Mcp;
 use crate::sandbox::Sandbox;
@@ -68,11 +68,6 @@ impl Kit {
         if uncertain.is_empty() {
             return Ok(outcome);
         }
-        let named = |request: &Value| match ["method", "url", "server", "tool"].map(|field| request[field].as_str()) {
-            [Some(method), Some(url), ..] => format!("{method} {url}"),
-            [.., Some(server), Some(tool)] => format!("{tool} of the MCP server {server}"),
-            _ => request.to_string(),
-        };
         let named: Vec<_> = uncertain.iter().map(named).collect();
         let result = format!(
             "{}\n[controller] Nobody knows whether this arrived, and it is not sent again by itself: {}. Look at the peer's side, or let the \
@@ -82,5 +77,49 @@ impl Kit {
         );
         let account = CallAccount { uncertain: true, ..outcome.account };
         Ok(Outcome { result, account, ..outcome })
+    }
+}
+
+/// How many operations of a failed call are named.
+const MOST_NAMED: usize = 10;
+/// The most bytes of one that is named.
+const LONGEST_NAME: usize = 200;
+
+impl Kit {
+    /// A failed outcome with a word on what was done before it failed: the failure takes nothing of
+    /// it back, and a model that calls again would do it twice.
+    pub(super) async fn with_done(&self, call: ToolCallId, outcome: Outcome) -> Result<Outcome, StoreError> {
+        let done = self.store.done_operations(call).await?;
+        let reads = |request: &Value| matches!(request["method"].as_str(), Some("GET" | "HEAD" | "OPTIONS"));
+        let mut names = done.iter().filter(|(request, _)| !reads(request)).map(|(request, status)| {
+            let name = named(request);
+            let answered = status.as_ref().map(|status| format!(" (answered {status})")).unwrap_or_default();
+            format!("{}{answered}", shortened(&name, LONGEST_NAME))
+        });
+        let mut shown: Vec<_> = names.by_ref().take(MOST_NAMED).collect();
+        let more = names.count();
+        if shown.is_empty() {
+            return Ok(outcome);
+        }
+        if more > 0 {
+            shown.push(format!("and {more} more"));
+        }
+        let result = format!(
+            "{}\n[controller] Done before it failed, and not taken back: {}. Another call does it again.",
+            outcome.result,
+            shown.join("; ")
+        );
+        Ok(Outcome { result, ..outcome })
+    }
+}
+
+/// The request of an operation in words.
+fn named(request: &Value) -> String {
+    match ["method", "url", "server", "tool", "sql", "set"].map(|field| request[field].as_str()) {
+        [Some(method), Some(url), ..] => format!("{method} {url}"),
+        [_, _, Some(server), Some(tool), ..] => format!("{tool} of the MCP server {server}"),
+        [.., Some(sql), None] => sql.to_owned(),
+        [.., Some(key)] => format!("the value {key} was set"),
+        _ => request.to_string(),
     }
 }

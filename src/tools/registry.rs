@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::kit::Kit;
 use super::tool::{Exists, Fixed, FoundTool, Registry, Sources, Tool, ToolsOf};
-use crate::domain::{MCP_SEPARATOR, Rule, SharedSpec, Toolset};
+use crate::domain::{MCP_SEPARATOR, Refusal, RefusalCode, Rule, SharedSpec, Toolset};
 use crate::store::Catalogue;
 
 /// The tools that exist for a profile.
@@ -68,6 +68,15 @@ impl Registry {
             None if of.toolset.has_external(name) => self.sources.external.find(&self.kit, catalogue, name).await,
             None => Ok(None),
         }
+    }
+
+    /// The refusal of a call of a tool that a profile does not have, if it is a capability that
+    /// comes back once a person enables it.
+    pub(super) fn disabled(&self, catalogue: &Catalogue, of: ToolsOf<'_>, name: &str) -> Option<Refusal> {
+        let has = !self.kit.safe_mode && of.toolset.has(name);
+        catalogue.capability(name).filter(|listed| has && !listed.enabled)?;
+        let told = format!("the capability `{name}` is disabled; ask the user to enable it, or do without it");
+        Some(Refusal::new(RefusalCode::Disabled, told))
     }
 
     /// The offer to a model of a profile, or to those who give orders there.

@@ -455,6 +455,6 @@ async fn what_a_person_disabled_the_agent_does_not_bring_back() {
     app.store().enable_capability("tell", false, app.now()).await.unwrap();
     app.script([call("tell", json!({})), call("write_capability", harmless()), text("I cannot")]);
     let told = results(&client.ask("use it").await);
-    assert!(told[0].1.contains("There is no tool `tell`") && told[1].1.contains("the user disabled"), "{told:?}");
+    assert!(told[0].1.contains("the capability `tell` is disabled") && told[1].1.contains("the user disabled"), "{told:?}");
     assert_eq!(app.count("SELECT count(*) FROM capability_versions").await, 1);
 }

@@ -111,10 +111,18 @@ async fn a_backup_made_while_the_server_runs_is_all_of_it_in_another_place() {
     let frames = Client::connect(server.address).await.ask("make things").await;
     assert!(results(&frames).iter().all(|(ok, _)| *ok), "{frames:#?}");
     let before = everything(administrator(&data, "level3")).await;
+    let theirs = ["one.l3.dump", "one.l3.unfinished"].map(|name| place.path().join(name));
+    theirs.iter().for_each(|theirs| fs::write(theirs, "mine").unwrap());
     done(&run(&data, &["backup", file]).await);
+    assert!(theirs.iter().all(|theirs| fs::read(theirs).unwrap() == b"mine"), "a backup takes nobody's file");
     refused(&run(&data, &["backup", file]).await, &["is there already"]);
     refused(&run(&data, &["restore", file]).await, &["is not empty", "LEVEL3_DATA_DIR"]);
-    assert_eq!(server.terminate().await, Some(0));
+    // A backup that begins while the server ends takes the database over from it.
+    let ending = place.path().join("ending.l3");
+    let ending = ["backup", ending.to_str().unwrap()];
+    let (ended, ran) = tokio::join!(server.terminate(), run(&data, &ending));
+    assert_eq!(ended, Some(0));
+    done(&ran);
     // The second backup is of a server that does not run, and holds the key.
     done(&run(&data, &["backup", with_key, "--with-key"]).await);
     use std::os::unix::fs::PermissionsExt;
@@ -198,7 +206,10 @@ async fn a_backup_moves_into_a_database_of_another_name_and_from_there_on() {
     let mut elsewhere = settings;
     elsewhere[3].1 = third.to_str().unwrap();
     refused(&level3_with(&elsewhere, &["restore", two], "").await, &["database is not empty"]);
+    assert!(!third.exists(), "nothing was made");
     // A restore that was begun and not ended is never served.
+    fs::create_dir(&third).unwrap();
+    fs::write(third.join("restore-unfinished"), "").unwrap();
     let served =
         level3_with(&[("LEVEL3_DATA_DIR", third.to_str().unwrap()), ("LEVEL3_LISTEN", "127.0.0.1:0")], &["serve"], "").await;
     assert_eq!(served.code, 78, "{served:?}");
@@ -272,4 +283,100 @@ async fn things_of_the_agent_that_cannot_be_made_again_do_not_keep_the_rest_from
     replayed(&server).await;
     assert_eq!(server.terminate().await, Some(0));
     assert!(!fresh.join("restore-unfinished").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn backups_that_are_made_at_once_do_not_end_each_others_database() {
+    let place = tempfile::tempdir().unwrap();
+    let data = place.path().join("data");
+    assert_eq!(Server::start(&data, &[]).await.terminate().await, Some(0));
+    let files = ["a.l3", "b.l3", "c.l3"].map(|name| place.path().join(name).to_str().unwrap().to_owned());
+    let commands: Vec<_> = files.iter().map(|file| ["backup", file.as_str()]).collect();
+    let ran = futures::future::join_all(commands.iter().map(|command| run(&data, command))).await;
+    ran.iter().for_each(done);
+    // Of those that are to have one name, one gets it.
+    let file = place.path().join("same.l3");
+    let file = file.to_str().unwrap();
+    let (one, other) = (["backup", file], ["backup", file]);
+    let (one, other) = tokio::join!(run(&data, &one), run(&data, &other));
+    let (won, lost) = if one.code == 0 { (one, other) } else { (other, one) };
+    done(&won);
+    refused(&lost, &["same.l3 is there already"]);
+    let left = fs::read_dir(place.path()).unwrap().count();
+    assert_eq!(left, 5, "the data folder and four backups");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_that_is_stopped_leaves_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let (data, file) = (place.path().join("data"), place.path().join("one.l3"));
+    let server = Server::start(&data, &[]).await;
+    let [mut behind, mut watching] =
+        [administrator(&data, "level3").connect().await.unwrap(), administrator(&data, "level3").connect().await.unwrap()];
+    // The dump waits for this lock, so the backup is in the middle of it.
+    sqlx::raw_sql("BEGIN; LOCK TABLE level3.events IN ACCESS EXCLUSIVE MODE").execute(&mut behind).await.unwrap();
+    let dumps = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'pg_dump' AND wait_event_type = 'Lock')";
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pg_dump'";
+    for signal in [libc::SIGTERM, libc::SIGINT] {
+        let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_level3"));
+        command.args(["backup", file.to_str().unwrap()]).env_clear().env("LEVEL3_DATA_DIR", &data).kill_on_drop(true);
+        let child = command.current_dir(&data).stderr(std::process::Stdio::piped()).spawn().unwrap();
+        while !sqlx::query_scalar::<_, bool>(dumps).fetch_one(&mut watching).await.unwrap() {}
+        // SAFETY: kill only sends a signal, to a child that has not been waited for.
+        unsafe { libc::kill(child.id().unwrap().try_into().unwrap(), signal) };
+        let output = child.wait_with_output().await.unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(1) && said.contains("stopped by a signal"), "{said}");
+        let left: Vec<_> = fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["data"]);
+        // Its session waits for the lock, also without a program.
+        sqlx::raw_sql(end).execute(&mut watching).await.unwrap();
+        while sqlx::query_scalar::<_, bool>(dumps).fetch_one(&mut watching).await.unwrap() {}
+    }
+    behind.close().await.unwrap();
+    watching.close().await.unwrap();
+    assert_eq!(server.terminate().await, Some(0));
+}
+
+/// The file of a backup with this manifest and this dump.
+fn made_up(file: &Path, migration: i64, major: u32, dump: &[u8]) {
+    let sha256 = hex::encode(<sha2::Sha256 as sha2::Digest>::digest(dump));
+    let manifest = json!({
+        "format": 1, "level3": "99.0.0", "made_at": "2099-01-01T00:00:00Z", "engine": "e", "postgres": format!("{major}.1"),
+        "postgres_major": major, "migration": migration,
+        "files": [{"name": "database.dump", "bytes": dump.len(), "sha256": sha256}],
+    });
+    let mut tar = tar::Builder::new(fs::File::create(file).unwrap());
+    for (name, bytes) in [("manifest.json", manifest.to_string().as_bytes()), ("database.dump", dump)] {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        tar.append_data(&mut header, name, bytes).unwrap();
+    }
+    tar.finish().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restore_that_is_refused_leaves_its_place_as_it_was() {
+    let place = tempfile::tempdir().unwrap();
+    let (fresh, held, file) = (place.path().join("fresh"), place.path().join("held"), place.path().join("some.l3"));
+    fs::create_dir(&held).unwrap();
+    fs::write(held.join("secret-key"), [7; 32]).unwrap();
+    let known = level3::postgres::migrations().iter().last().unwrap().version;
+    let nowhere = format!("postgres://postgres@localhost/nowhere?host={}", cluster().get_socket().unwrap().display());
+    for (migration, major, database, words) in [
+        (99_999_999_999_999, 15, "", "made by a newer level3"),
+        (known, 99, "", "was made from Postgres 99"),
+        (known, 15, "", "pg_restore failed"),
+        (known, 15, nowhere.as_str(), "database \"nowhere\" does not exist"),
+    ] {
+        made_up(&file, migration, major, b"no dump");
+        for data in [&fresh, &held] {
+            let settings = [("LEVEL3_DATA_DIR", data.to_str().unwrap()), ("DATABASE_URL", database)];
+            refused(&level3_with(&settings, &["restore", file.to_str().unwrap()], "").await, &[words]);
+        }
+        assert!(!fresh.exists(), "{words}");
+        let left: Vec<_> = fs::read_dir(&held).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["secret-key"], "{words}");
+    }
+    assert_eq!(fs::read(held.join("secret-key")).unwrap(), [7; 32]);
 }

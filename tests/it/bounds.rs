@@ -245,6 +245,20 @@ async fn a_call_at_which_the_server_dies_five_times_is_given_up_and_deaths_betwe
 }
 
 #[tokio::test]
+async fn the_end_of_the_server_that_came_to_a_call_by_itself_counts_as_its_first() {
+    let mut app = TestApp::with(&[("LEVEL3_TURN_CRASHES", "1"), ("LEVEL3_SHUTDOWN_SECONDS", "1")]).await;
+    app.script([call("execute_sql", json!({"query": "SELECT pg_sleep(600)"}))]);
+    let mut client = app.connect().await;
+    client.say("wait").await;
+    app.until("SELECT count(*) FROM tool_calls WHERE state = 'proposed'", 1).await;
+    app.crash().await;
+    app.start_again().await;
+    app.run_until_idle().await;
+    assert_eq!(app.count("SELECT count(*) FROM turns WHERE state = 'failed' AND reason LIKE '%2 times%'").await, 1);
+    app.check_replay().await;
+}
+
+#[tokio::test]
 async fn the_agents_tables_have_a_quota_and_what_makes_room_is_let_through() {
     let mut app = TestApp::with(&[("LEVEL3_AGENT_QUOTA", "1MiB")]).await;
     let rule = "INSERT INTO tool_rules (profile, tool, rule, updated_at) VALUES ('builder', 'execute_sql', 'always', now())";

@@ -140,8 +140,13 @@ async fn a_branch_is_exported_with_its_own_turns_and_names_the_one_that_has_thos
         client().get(at).send().await.unwrap().text().await.unwrap()
     };
     let read = exported(&branched).await;
-    let named = format!("\n\n> It goes on from frame {seq} of conversation {main}; the turns before are there.\n\n## You");
-    assert!(read.contains(&named) && read.contains("What is my cat called?") && !read.contains("A fine name."), "{read}");
+    let named =
+        format!("> It goes on from frame {seq} of conversation {main}, “My cat is called Mia.”; the turns before are there.");
+    assert!(
+        read.starts_with(&format!("# What is my cat called?\n\n{named}\n\n## You")),
+        "the titles are those of the list: {read}"
+    );
+    assert!(read.contains("What is my cat called?") && !read.contains("A fine name."), "{read}");
     let titled = ask(&app, Method::PATCH, &format!("/api/conversations/{main}"), Some(json!({"title": "Pets"}))).await;
     assert_eq!(titled.0, 200);
     let read = exported(&branched).await;
@@ -167,6 +172,7 @@ async fn a_conversation_is_exported_to_be_read_and_to_be_kept() {
     }
     assert!(!read.contains("SELECT 1"), "{read}");
     let kept: Value = client().get(format!("{at}?format=json")).send().await.unwrap().json().await.unwrap();
+    assert!(read.starts_with("# How much is 1?\n") && kept["title"] == "How much is 1?", "{read}");
     let seqs = |frames: &[Value]| {
         frames.iter().filter(|frame| frame["seq"].is_i64()).map(|frame| frame["seq"].clone()).collect::<Vec<_>>()
     };

@@ -100,6 +100,9 @@ async fn each_check_fails_with_its_own_error_and_keeps_nothing() {
         with(&|w| w["tests"] = json!([{"params": {"n": 2}, "expect": 5}])),
         with(&|w| w["name"] = json!("restart")),
         with(&|w| w["grants"] = json!({"network": {}})),
+        with(&|w| w["description"] = json!(" \n")),
+        with(&|w| w["description"] = json!("x".repeat(4097))),
+        with(&|w| w["code"] = json!([DOUBLE])),
     ];
     app.script([calls(&asked), text("nothing worked")]);
     let frames = app.connect().await.ask("try").await;
@@ -122,9 +125,18 @@ async fn each_check_fails_with_its_own_error_and_keeps_nothing() {
             "invalid_schema",
             "test_failed",
             "invalid_name",
-            "unknown_grant"
+            "unknown_grant",
+            "invalid_arguments",
+            "too_large",
+            "invalid_arguments",
         ]
     );
+    assert!(
+        told[10]["message"].as_str().unwrap().starts_with("the description has 4097 bytes and may have 4096"),
+        "{}",
+        told[10]
+    );
+    assert!(told[11]["message"].as_str().unwrap().starts_with("`code`: invalid type: sequence"), "{}", told[11]);
     assert_eq!((&told[0]["line"], told[0]["offset"].is_u64()), (&json!(2), true));
     assert!(told.iter().all(|error| error["message"].as_str().is_some_and(|message| message.len() > 10)), "{told:#?}");
     assert_eq!(app.count("SELECT count(*) FROM capability_versions").await, 0);

@@ -21,7 +21,7 @@ async fn what_is_no_frame_is_answered_with_what_is_wrong() {
         client.send(frame).await;
         let answer = client.frame().await;
         assert_eq!(answer["type"], "error");
-        assert!(answer["content"].as_str().unwrap().contains(expected), "{answer}");
+        assert!(answer["content"].as_str().unwrap().contains(expected) && answer["id"].is_null(), "{answer}");
     }
     app.script([text("still here")]);
     client.ask("hello?").await;
@@ -40,7 +40,28 @@ async fn a_message_that_cannot_be_accepted_is_refused_under_its_id() {
         assert_eq!((&answer["type"], &answer["id"]), (&json!("error"), &json!("m")));
         assert!(answer["content"].as_str().unwrap().contains(expected), "{answer}");
     }
+    for wrong in [json!({"content": 5}), json!({"content": "hi", "conversation": "5"}), json!({"content": "hi", "images": [{}]})]
+    {
+        let mut message = json!({"type": "message", "id": "lost1"});
+        message.as_object_mut().unwrap().extend(wrong.as_object().unwrap().clone());
+        client.send(message).await;
+        let answer = client.frame().await;
+        assert_eq!((&answer["type"], &answer["id"]), (&json!("error"), &json!("lost1")), "{wrong}");
+    }
+    client.send(json!({"type": "message", "id": "v1-0123", "content": 5})).await;
+    assert!(client.frame().await["id"].is_null(), "an id that no message may have does not come back");
     assert_eq!(app.count("SELECT count(*) FROM turns").await, 0);
+}
+
+#[tokio::test]
+async fn a_stop_in_a_conversation_that_is_not_there_is_refused() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    for frame in [json!({"type": "stop", "conversation": 9999}), json!({"type": "resume", "after": 0, "conversation": 9999})] {
+        client.send(frame).await;
+        let answer = client.frame().await;
+        assert_eq!((&answer["type"], &answer["content"]), (&json!("error"), &json!("there is no conversation 9999")));
+    }
 }
 
 #[tokio::test]

@@ -293,6 +293,43 @@ async fn an_orphan_is_ended_with_its_connections_and_its_data_kept() {
     postgres.stop().await.unwrap();
 }
 
+/// How the letters and the order of texts are: what a lower case makes of letters, if `ILIKE` finds
+/// them, if the words of a search do, and if a capital comes before all small ones.
+async fn letters(postgres: &Embedded) -> (String, bool, bool, bool) {
+    let asked =
+        "SELECT lower('ÜBUNG Ж'), 'ÉTÉ' ILIKE 'été', to_tsvector('simple', 'Übung') @@ to_tsquery('simple', 'übung'), 'Z' < 'a'";
+    sqlx::query_as(asked).fetch_one(&mut connect(postgres).await).await.unwrap()
+}
+
+#[tokio::test]
+async fn letters_of_all_scripts_fold_and_texts_sort_by_bytes() {
+    let root = folder();
+    let postgres = start(root.path()).await;
+    assert_eq!(letters(&postgres).await, ("übung ж".to_owned(), true, true, true));
+    let search: String =
+        sqlx::query_scalar("SHOW default_text_search_config").fetch_one(&mut connect(&postgres).await).await.unwrap();
+    assert_eq!(search, "pg_catalog.english", "as without such letters");
+    postgres.stop().await.unwrap();
+}
+
+/// Old machines have no locale that knows letters and no language.
+#[tokio::test]
+async fn a_machine_without_such_letters_gets_a_cluster_all_the_same() {
+    let root = folder();
+    let programs = root.path().join("programs");
+    fs::create_dir(&programs).unwrap();
+    let real = fs::canonicalize(which("postgres")).unwrap();
+    let refuses = "case \"$*\" in *lc-ctype=*UTF-8*) echo 'initdb: error: invalid locale name' >&2; exit 1;; esac";
+    for (program, first) in [("postgres", ""), ("initdb", refuses)] {
+        let script = format!("#!/bin/sh\n{first}\nexec '{}' \"$@\"\n", real.with_file_name(program).display());
+        fs::write(programs.join(program), script).unwrap();
+        fs::set_permissions(programs.join(program), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let postgres = Embedded::start(&root.path().join("data"), Some(&programs)).await.unwrap();
+    assert_eq!(letters(&postgres).await, ("Übung Ж".to_owned(), false, false, true));
+    postgres.stop().await.unwrap();
+}
+
 /// A killed program had only just started its server: it writes down its number after the next
 /// start has looked.
 #[tokio::test]

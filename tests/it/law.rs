@@ -71,6 +71,16 @@ async fn tool_calls_of_one_step_are_counted_one_by_one_and_failed_ones_count() {
 }
 
 #[tokio::test]
+async fn a_limit_of_nothing_is_not_passed_in_a_new_turn() {
+    let app = TestApp::start().await;
+    limit(&app, Budget { tool_calls: Some(0), ..Budget::default() }, Budget::default()).await;
+    app.script([calls(&[("execute_sql", json!({"query": "SELECT 1"}))])]);
+    let frames = app.connect().await.ask("one").await;
+    let told = last_words(&frames);
+    assert!(told.contains("the limit is 0.") && !told.contains("go on"), "{told}");
+}
+
+#[tokio::test]
 async fn a_call_counts_for_the_day_in_the_step_right_behind_it() {
     let app = TestApp::start().await;
     limit(&app, Budget::default(), Budget { tool_calls: Some(2), ..Budget::default() }).await;

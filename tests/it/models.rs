@@ -222,6 +222,10 @@ async fn models_are_listed_without_a_server_with_what_is_missing() {
     );
     assert!(line("groq").contains("not configured") && line("groq").contains("GROQ_API_KEY"), "{listed:?}");
     assert!(line("ollama").contains("unreachable") && line("ollama").ends_with("fallback: ollama/q"), "{listed:?}");
+    peer.will_answer(200, "text/html", "<html>somebody's page</html>");
+    let page = level3_with(&[("LLM_BASE_URL", &base_url), ("LLM_MODEL", "b")], &["models"], "").await;
+    let custom = page.out.lines().find(|line| line.starts_with("custom")).expect("it is listed");
+    assert!(custom.contains("refused") && custom.contains("something else than a list of models"), "{custom}");
     let wrong = level3_with(&[("LLM_PROVIDER", "azure")], &["models"], "").await;
     assert!(wrong.code == 1 && wrong.out.contains("LLM_PROVIDER is `azure`"), "{wrong:?}");
 }

@@ -248,6 +248,69 @@ async fn a_new_version_is_tried_on_recorded_calls_and_the_differences_are_shown(
 }
 
 #[tokio::test]
+async fn a_call_that_reaches_outside_or_depends_on_chance_says_nothing_of_a_new_version() {
+    let app = TestApp::start().await;
+    let written = |name: &str, body: &str| capability(name, body, json!({"sql": {"access": "read"}}));
+    let (rows, chance) = ("return (await host.sql('SELECT 1 AS a')).length;", "return Math.random();");
+    app.script([
+        calls(&[("write_capability", written("rows", rows)), ("write_capability", written("chance", chance))]),
+        calls(&[("rows", json!({})), ("chance", json!({}))]),
+        text("done"),
+    ]);
+    let mut client = app.connect().await;
+    assert_eq!(results(&client.allow("write and call").await)[2], (true, "1".to_owned()));
+    let again = |body: &str| format!("{body} // the same");
+    app.script([
+        calls(&[("write_capability", written("rows", &again(rows))), ("write_capability", written("chance", &again(chance)))]),
+        text("ok"),
+    ]);
+    for (ok, told) in results(&client.ask("rewrite").await) {
+        assert!(ok && told.contains("\"version\":2") && !told.contains("earlier_calls"), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_fails_tells_the_operations_that_were_done_before() {
+    let (app, peer) = with_peer().await;
+    let body = format!(
+        "await fetch('{0}/read'); await host.kv.set('seen', 1); await host.sql('CREATE TABLE agent.eff (n int)');
+         await fetch('{0}/hook', {{method: 'POST', body: '1'}}); const kept = []; for (;;) kept.push(new Uint8Array(1 << 20).fill(7));",
+        peer.host()
+    );
+    let grants = json!({"http": {"hosts": [peer.host()]}, "sql": {"access": "write"}, "kv": {}});
+    let (ok, told) = results(&build_and_call(&app, capability("eff", &body, grants)).await)[1].clone();
+    let done = format!(
+        "\n[controller] Done before it failed, and not taken back: the value seen was set; CREATE TABLE agent.eff (n int); \
+         POST {}/hook (answered 200). Another call does it again.",
+        peer.host()
+    );
+    assert!(!ok && told.contains("MiB") && told.ends_with(&done), "{told}");
+}
+
+#[tokio::test]
+async fn a_number_that_javascript_cannot_hold_names_the_same_row_again() {
+    let app = TestApp::start().await;
+    let body = "if (params.id === undefined) {
+            await host.sql('CREATE TABLE agent.acc (id bigint PRIMARY KEY, name text)');
+            await host.sql(\"INSERT INTO agent.acc VALUES (9007199254740992, 'Ana'), (9007199254740993, 'Bob'), (3, 'Eve')\");
+            await host.sql('UPDATE agent.acc SET name = $2 WHERE id = $1', [(await host.sql(\"SELECT id FROM agent.acc WHERE name = 'Bob'\"))[0].id, 'B']);
+        } else await host.sql('UPDATE agent.acc SET name = $2 WHERE id = $1', [params.id, 'A']);
+        return host.sql('SELECT * FROM agent.acc ORDER BY id');";
+    let mut written = capability("acc", body, json!({"sql": {"access": "write"}}));
+    written["parameters_schema"]["properties"]["id"] = json!({"type": "integer"});
+    let second = call("acc", json!({"id": 9_007_199_254_740_992_u64}));
+    app.script([call("write_capability", written), call("acc", json!({})), second, text("done")]);
+    let told = results(&app.connect().await.allow("build it and call it").await);
+    let rows = |number: usize| -> Vec<Value> {
+        let rows: Vec<Value> = serde_json::from_str(&told[number].1).unwrap_or_else(|_| panic!("{told:?}"));
+        rows.iter().map(|row| json!([row["id"], row["name"]])).collect()
+    };
+    let expected = |ana: &str| [json!([3, "Eve"]), json!(["9007199254740992", ana]), json!(["9007199254740993", "B"])];
+    assert_eq!(rows(1), expected("Ana"));
+    assert_eq!(rows(2), expected("A"));
+}
+
+#[tokio::test]
 async fn a_capability_that_waits_is_ended_by_its_deadline_and_others_go_on() {
     let (app, peer) = with_peer().await;
     let body = format!("await fetch('{}/hang'); return 1;", peer.host());

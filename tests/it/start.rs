@@ -122,6 +122,7 @@ async fn a_start_that_would_fail_again_ends_with_78_and_says_what_to_do() {
     ] {
         let ended = served(&at("data"), (variable, &value)).await;
         assert!(ended.code == 78 && ended.err.contains(words), "{what}: {ended:?}");
+        assert!(!ended.err.contains(" at line "), "{what}, and no line of Postgres' own source: {ended:?}");
     }
     assert_eq!(fs::read_to_string(at("diary/postgres/diary.txt")).unwrap(), "mine");
     // If an address names no database, the server takes none over.
@@ -166,4 +167,29 @@ async fn a_start_tells_of_settings_that_are_none_and_when_it_is_ready() {
     }
     assert!(!log.contains("long-and-random"), "{log}");
     assert_eq!(server.terminate().await, Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_filter_that_cannot_be_used_is_named() {
+    let place = tempfile::tempdir().unwrap();
+    let data = place.path().join("data");
+    fs::create_dir(&data).unwrap();
+    share_engine(&data);
+    let server = Server::start(&data, &[("RUST_LOG", "((((")]).await;
+    let log = server.log.lock().unwrap().clone();
+    assert!(log.contains("RUST_LOG cannot be used (") && log.contains("ready: http://"), "{log}");
+    assert_eq!(server.terminate().await, Some(0));
+}
+
+#[tokio::test]
+async fn a_fault_in_dot_env_is_named_and_its_text_stays_unsaid() {
+    let place = tempfile::tempdir().unwrap();
+    fs::write(place.path().join(".env"), "LLM_PROVIDER=anthropic\nLLM_API_KEY=sk-SECRET 123\n").unwrap();
+    for (command, code) in [("serve", 78), ("usage", 1)] {
+        let mut program = tokio::process::Command::new(env!("CARGO_BIN_EXE_level3"));
+        let ran = program.arg(command).env_clear().current_dir(place.path()).kill_on_drop(true).output().await.unwrap();
+        let said = String::from_utf8([ran.stdout, ran.stderr].concat()).unwrap();
+        assert_eq!(ran.status.code(), Some(code), "{said}");
+        assert!(said.contains("line 2: the value of LLM_API_KEY") && !said.contains("SECRET"), "{said}");
+    }
 }

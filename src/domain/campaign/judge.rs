@@ -18,7 +18,7 @@ use super::sought::is_run_of;
 use super::state::{CampaignState, MadeCall};
 use super::visit::PagePlan;
 use super::{Campaign, CampaignStatus, CampaignTask, CampaignTaskStatus, MOST_TASKS, ProvenEffect, Requirement, TaskMetadata};
-use crate::domain::{CallState, IMPORT_LEADS, LeadId, RUN_SCRIPT, SCORE_LEADS};
+use crate::domain::{CallState, IMPORT_LEADS, LeadId, RUN_SCRIPT, SCORE_LEADS, seen_name};
 
 /// After so many cycles in a row that brought nothing, a person is told what is missing.
 const STUCK: i32 = 3;
@@ -337,7 +337,7 @@ pub fn read_task(new: &ProposeTask) -> Result<TaskMetadata, String> {
 /// # Errors
 /// A sentence with the rule.
 pub fn check_description(description: &str) -> Result<(), String> {
-    match description.trim().chars().count() {
+    match seen_name(description).chars().count() {
         1..=MOST_TEXT => Ok(()),
         n => Err(format!("description: has {n} characters; 1 to {MOST_TEXT} are allowed")),
     }

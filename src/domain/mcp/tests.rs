@@ -62,5 +62,25 @@ fn what_makes_no_sense_is_refused_with_what_to_do() {
     assert!(refused(json!({"url": "https://a.example", "headers": {"a b": "c"}})).contains("no name of a header"));
     assert!(refused(json!({"command": ["x"], "env": {"a=b": "c"}})).contains("no name of a variable"));
     assert!(refused(json!({"command": ["x\n"]})).contains("no control characters"));
-    assert!(serde_json::from_value::<McpTransport>(json!({"url": "https://a.example", "command": ["x"]})).is_err());
+}
+
+#[test]
+fn a_transport_that_is_none_is_refused_with_the_field_that_is_wrong() {
+    let refused = |transport: Value| serde_json::from_value::<McpTransport>(transport).unwrap_err().to_string();
+    let url = "https://a.example";
+    for neither in
+        [json!({}), json!("x"), json!({"url": url, "command": ["x"]}), json!({"url": url, "env": {}}), json!({"env": {}})]
+    {
+        assert_eq!(refused(neither.clone()), WAYS, "{neither}");
+    }
+    for (wrong, told) in [
+        (json!({"command": "ls"}), "`command` is a list of texts"),
+        (json!({"url": url, "headers": ["X-A: b"]}), "`headers` is an object of texts"),
+        (json!({"command": ["x"], "env": {"A": 5}}), "`env` is an object of texts"),
+        (json!({"url": 5}), "`url` is a text"),
+        (json!({"url": url, "header": {}}), "`header` is not known here"),
+    ] {
+        let refused = refused(wrong);
+        assert!(refused.starts_with(told), "{refused}");
+    }
 }

@@ -139,6 +139,10 @@ impl Pace {
     /// A sentence that names the field, if one is laxer than its default and `i_know` does not
     /// stand beside it.
     pub fn read(written: &str) -> Result<Self, String> {
+        // An array would be read as the fields in their order.
+        if !written.trim_start().starts_with('{') {
+            return Err("expected a JSON object, like {\"channel_per_minute\": 5}".to_owned());
+        }
         let pace: Self = serde_json::from_str(written).map_err(|error| format!("it cannot be read: {error}"))?;
         match pace.laxer_than(&[Self::default()]) {
             Some(why) if !pace.i_know => Err(why),

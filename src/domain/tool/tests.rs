@@ -12,5 +12,5 @@ fn an_outcome_is_recorded_no_longer_than_everybody_can_take_it() {
     assert_eq!((&*bounded.logs[0], &**bounded.logs.last().unwrap()), ("line 0", "… (cut: 100001 lines were logged)"));
     let line = Outcome { logs: vec!["x".repeat(MOST_LINE + 1)], ..Outcome::ok("short") }.bounded();
     assert_eq!((&*line.result, line.logs.len()), ("short", 1));
-    assert!(line.logs[0].ends_with("x… (cut: it has 8193 bytes)"));
+    assert!(line.logs[0].ends_with("x… (cut: it has 16385 bytes)"));
 }

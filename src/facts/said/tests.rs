@@ -46,6 +46,21 @@ fn a_call_that_may_have_happened_is_never_said_to_have_failed() {
 }
 
 #[test]
+fn code_that_throws_a_failed_statement_on_is_told_in_a_sentence() {
+    let of = |before: &str| {
+        let statement = Refusal::new(RefusalCode::SqlError, "syntax error at or near \"selec\"").with("code", "42601");
+        let thrown = Refusal::new(RefusalCode::CapabilityFailed, format!("{before}{}", statement.for_model()));
+        failure(Some(RefusalCode::CapabilityFailed), &thrown.for_model())
+    };
+    assert_eq!(of(""), "syntax error at or near \"selec\"");
+    assert_eq!(of("it failed: "), "it failed: syntax error at or near \"selec\"");
+    for own in ["{\"code\":5}", "{\"message\":\"m\"}", "use {a} and {b}"] {
+        let thrown = Refusal::new(RefusalCode::CapabilityFailed, own);
+        assert_eq!(failure(Some(RefusalCode::CapabilityFailed), &thrown.for_model()), own);
+    }
+}
+
+#[test]
 fn no_words_for_a_model_reach_a_person() {
     for code in RefusalCode::ALL {
         let outcome = Outcome::refused(&Refusal::new(*code, "Make it yourself, the user cannot."));

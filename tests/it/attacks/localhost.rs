@@ -195,6 +195,19 @@ async fn without_a_token_or_a_password_the_program_does_not_listen_where_other_m
 }
 
 #[tokio::test]
+async fn with_a_token_that_can_be_guessed_the_program_does_not_listen_where_other_machines_are() {
+    let place = tempfile::tempdir().unwrap();
+    for (command, code) in [("serve", 78), ("doctor", 1)] {
+        let mut program = tokio::process::Command::new(env!("CARGO_BIN_EXE_level3"));
+        program.arg(command).env_clear().env("LEVEL3_LISTEN", "0.0.0.0:0").env("LEVEL3_TOKEN", "s3cret");
+        let ran = program.current_dir(place.path()).kill_on_drop(true).output().await.unwrap();
+        let said = String::from_utf8([ran.stdout, ran.stderr].concat()).unwrap();
+        assert_eq!(ran.status.code(), Some(code), "{said}");
+        assert!(said.contains("LEVEL3_TOKEN has fewer than 16 characters") && !said.contains("s3cret"), "{said}");
+    }
+}
+
+#[tokio::test]
 async fn wrong_tokens_are_counted_and_slowed_and_the_right_one_still_passes() {
     let app = TestApp::with(&[("LEVEL3_TOKEN", "the-right-one-of-the-house")]).await;
     let address = format!("http://{}/api/usage", app.address());

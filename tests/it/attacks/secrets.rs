@@ -269,6 +269,25 @@ async fn a_value_that_somebody_types_is_hidden_where_it_is_kept_and_from_the_mod
 }
 
 #[tokio::test]
+async fn the_digits_of_a_value_in_a_number_are_hidden_and_leave_json_whole() {
+    let app = TestApp::start().await;
+    set_secret(&app, "87654321").await;
+    let body = "return { given: params.n, made: 87654320 + 1, rows: await host.sql('SELECT 87654320 + 1 AS id, 5 AS n') };";
+    let wanted = [
+        ("write_capability", written("numbers", body, json!({"sql": {"access": "read"}}))),
+        ("numbers", json!({"n": 87_654_321})),
+        ("execute_sql", json!({"query": "SELECT 87654320 + 1 AS id"})),
+    ];
+    let told = obeyed(&app, &wanted).await;
+    let hidden = "[secret API_KEY]";
+    let read = |n: usize| serde_json::from_str::<Value>(&told[n].1).unwrap_or_else(|error| panic!("{error}: {}", told[n].1));
+    assert_eq!(read(1), json!({"given": hidden, "made": hidden, "rows": [{"id": hidden, "n": 5}]}));
+    assert_eq!(read(2), json!([{"id": hidden}]));
+    let kept = everything_kept(&app).await;
+    assert!(kept.contains("87654320") && !kept.contains("87654321"), "{kept}");
+}
+
+#[tokio::test]
 async fn a_value_in_a_title_or_a_name_is_hidden_and_in_an_id_refused() {
     let app = TestApp::start().await;
     set_secret(&app, CANARY).await;

@@ -45,6 +45,8 @@ struct Shared {
     came: Notify,
     /// The address to which it redirects every request.
     elsewhere: Mutex<Option<String>>,
+    /// The place at which its list of tools goes on.
+    further: Mutex<Option<&'static str>>,
 }
 
 /// A tool that adds, with this description.
@@ -67,6 +69,7 @@ impl Stranger {
             calls: Mutex::default(),
             came: Notify::new(),
             elsewhere: Mutex::default(),
+            further: Mutex::default(),
         });
         let router = axum::Router::new().route("/mcp", post(answer)).with_state(Arc::clone(&shared));
         let address = listener.local_addr().unwrap();
@@ -88,6 +91,11 @@ impl Stranger {
 
     pub fn send_elsewhere(&self, url: &str) {
         *self.shared.elsewhere.lock().unwrap() = Some(url.to_owned());
+    }
+
+    /// Its list of tools has no end.
+    pub fn goes_on(&self) {
+        *self.shared.further.lock().unwrap() = Some("on");
     }
 
     /// The arguments of every call it got.
@@ -119,7 +127,9 @@ async fn answer(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Byt
     let result = match message["method"].as_str().unwrap() {
         "initialize" => json!({ "protocolVersion": "2025-06-18", "capabilities": {"tools": {"listChanged": true}},
             "serverInfo": {"name": "stranger", "version": "1"} }),
-        "tools/list" => json!({ "tools": *shared.tools.lock().unwrap() }),
+        // It claims that its list holds for an hour, which the program does not believe either.
+        "tools/list" => json!({ "tools": *shared.tools.lock().unwrap(), "nextCursor": *shared.further.lock().unwrap(),
+            "ttlMs": 3_600_000, "cacheScope": "private" }),
         "tools/call" => {
             shared.calls.lock().unwrap().push(message["params"]["arguments"].clone());
             shared.came.notify_waiters();

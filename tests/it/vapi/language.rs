@@ -52,3 +52,25 @@ async fn a_call_without_a_language_is_in_the_english_words() {
     api::ask(&vapi.app, Method::DELETE, &format!("/api/voice/calls/{}", made.call), None).await;
     vapi.app.check_replay().await;
 }
+
+#[tokio::test]
+async fn words_that_are_longer_than_a_message_may_be_are_refused_aloud_and_reach_no_model() {
+    let vapi = Vapi::with(&[]).await;
+    let made = vapi.made().await;
+    let told = |tokens: usize| format!("Your message has about {tokens} tokens, and 2000 is the most. Please make it shorter.");
+    for (letters, tokens) in [(8_001, 2_001), (12_499, 3_125), (1_200_000, 300_000)] {
+        assert_eq!(vapi.asks(&made, &[&"a".repeat(letters)]).await, told(tokens), "as `/chat` says it");
+    }
+    let long = json!({"role": "user", "content": "a".repeat(8_001)});
+    let body = json!({"messages": [long], "metadata": {"lang": "pt"}}).to_string();
+    let (bearer, path) = (format!("Bearer {}", made.bearer), format!("/voice/vapi/{}/chat/completions", made.call));
+    let (status, answer) = vapi.post(&path, &[("authorization", &bearer)], &body).await;
+    let told = "A sua mensagem tem cerca de 2001 tokens, e 2000 é o máximo. Diga isso em menos palavras.";
+    assert_eq!((status, &*words_of(&answer)), (200, told));
+    assert_eq!(vapi.app.count("SELECT count(*) FROM messages").await, 0);
+    assert!(vapi.app.script.requests().is_empty());
+    vapi.app.script([text("I see.")]);
+    assert_eq!(vapi.asks(&made, &["a", &"a".repeat(8_000)]).await, "I see.");
+    api::ask(&vapi.app, Method::DELETE, &format!("/api/voice/calls/{}", made.call), None).await;
+    vapi.app.check_replay().await;
+}

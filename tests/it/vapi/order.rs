@@ -86,3 +86,32 @@ async fn the_transcript_of_an_older_yes_decides_no_newer_question() {
     api::ask(&vapi.app, Method::DELETE, &format!("/api/voice/calls/{}", made.call), None).await;
     vapi.app.check_replay().await;
 }
+
+#[tokio::test]
+async fn a_call_of_a_function_that_comes_again_has_the_outcome_it_has_by_then() {
+    let vapi = Vapi::with(&[]).await;
+    let made = vapi.made().await;
+    let order = json!({"id": "a", "name": "createTask", "parameters": {"description": "milk", "confirmed": false}});
+    let message = json!({"type": "tool-calls", "toolCallList": [order, {"id": "b", "name": "launchRockets", "parameters": {}}]});
+    let results = async || {
+        // The same signature is taken once.
+        vapi.app.advance(1);
+        let (status, answer) = vapi.tells(&made, message.clone()).await;
+        assert_eq!(status, 200);
+        serde_json::from_str::<Value>(&answer).unwrap()["results"].clone()
+    };
+    let first = results().await;
+    assert_eq!(first[0]["error"], "it waits for a yes: say “go ahead” to do it, or “no”");
+    assert_eq!(first[1]["error"], "there is no function `launchRockets`");
+    assert_eq!(results().await, first, "it waits still");
+    vapi.app.script([breakdown(&["Go to the shop", "Find the milk", "Carry it home"])]);
+    tells(&vapi, &made, heard("Go ahead.")).await;
+    vapi.app.run_until_idle().await;
+    let done = results().await;
+    assert!(done[0]["result"].as_str().is_some_and(|result| result.contains("milk")), "{done}");
+    assert_eq!(done[1], first[1]);
+    let made_of_it = ["SELECT count(*) FROM turns", "SELECT count(*) FROM tasks"];
+    assert_eq!((vapi.app.count(made_of_it[0]).await, vapi.app.count(made_of_it[1]).await), (1, 1));
+    api::ask(&vapi.app, Method::DELETE, &format!("/api/voice/calls/{}", made.call), None).await;
+    vapi.app.check_replay().await;
+}

@@ -80,6 +80,9 @@ fn no_quiet_hours_are_none() {
 #[test]
 fn the_limits_are_floors_that_only_a_person_who_knows_passes() {
     assert_eq!(Pace::read("{}").unwrap(), Pace::default());
+    for wrong in ["[]", "null", "5"] {
+        assert!(Pace::read(wrong).unwrap_err().contains("a JSON object"), "{wrong}");
+    }
     assert_eq!(Pace::read(r#"{"channel_per_minute": 5}"#).unwrap().channel_per_minute, 5);
     for (laxer, field) in [
         (r#"{"contact_gap_seconds": 1}"#, "contact_gap_seconds"),
