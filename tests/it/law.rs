@@ -74,7 +74,6 @@ async fn tool_calls_of_one_step_are_counted_one_by_one_and_failed_ones_count() {
 async fn a_limit_of_nothing_is_not_passed_in_a_new_turn() {
     let app = TestApp::start().await;
     limit(&app, Budget { tool_calls: Some(0), ..Budget::default() }, Budget::default()).await;
-    app.script([calls(&[("execute_sql", json!({"query": "SELECT 1"}))])]);
     let frames = app.connect().await.ask("one").await;
     let told = last_words(&frames);
     assert!(told.contains("the limit is 0.") && !told.contains("go on"), "{told}");

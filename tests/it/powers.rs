@@ -259,7 +259,7 @@ async fn a_call_that_reaches_outside_or_depends_on_chance_says_nothing_of_a_new_
     ]);
     let mut client = app.connect().await;
     assert_eq!(results(&client.allow("write and call").await)[2], (true, "1".to_owned()));
-    let again = |body: &str| format!("{body} // the same");
+    let again = |body: &str| format!("{body} /* the same */");
     app.script([
         calls(&[("write_capability", written("rows", &again(rows))), ("write_capability", written("chance", &again(chance)))]),
         text("ok"),

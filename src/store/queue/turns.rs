@@ -112,16 +112,15 @@ impl Store {
     /// If the database does not answer.
     pub async fn give_back_all(&self, owner: &str, in_hand: &[TurnId], now: DateTime<Utc>) -> Result<u64, StoreError> {
         let in_hand: Vec<_> = in_hand.iter().map(|turn| turn.0).collect();
-        let done = query!(
-            "UPDATE turns SET lease_owner = NULL, lease_until = $2
+        // Each was taken up where it stands now, or came there by itself: that take counts, since
+        // nobody ended it in good order.
+        let done = sqlx::query(
+            "UPDATE turns SET lease_owner = NULL, lease_until = $2, taken_at = turn_place(turn_id),
+                    takes = CASE WHEN taken_at = turn_place(turn_id) THEN takes ELSE 1 END
              WHERE ended_at IS NULL AND state = ANY($4) AND lease_owner = $1 AND turn_id <> ALL($3)",
-            owner,
-            now,
-            &in_hand,
-            &TurnState::before(TurnInput::Write)
-        )
-        .execute(&self.pool)
-        .await?;
+        );
+        let done = done.bind(owner).bind(now).bind(&in_hand).bind(TurnState::before(TurnInput::Write));
+        let done = done.execute(&self.pool).await?;
         Ok(done.rows_affected())
     }
 
