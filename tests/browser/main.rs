@@ -60,7 +60,7 @@ async fn an_answer_is_seen_while_it_is_written_and_can_be_stopped() {
     page.say("a long story please").await;
     page.see("[data-testid=message-assistant][data-streaming=true]", "still writing").await;
     page.click("[data-testid=stop]").await;
-    page.find("[data-testid=note-end]").await;
+    page.see("[data-testid=messages]", "Stopped here.").await;
     app.script([text("A fresh start.")]);
     page.say("again").await;
     page.see("[data-testid=message-assistant][data-final=true]", "A fresh start.").await;
