@@ -86,7 +86,7 @@ async fn a_file_is_added_by_the_button_and_one_that_is_neither_image_nor_text_is
     let put = |path: &std::path::Path| path.to_str().unwrap().to_owned();
     page.run("document.querySelector('l3-composer input[type=file]').hidden = false").await;
     page.find("l3-composer input[type=file]").await.send_keys(&put(&wrong)).await.unwrap();
-    page.see("#composer-hint.wrong", "notes.zip is not an image that is taken").await;
+    page.see("#composer-hint.wrong", "notes.zip is not taken").await;
     // The page believes the name; the server looks at the bytes.
     let hostile = folder.path().join("hostile.png");
     std::fs::write(&hostile, "<html><script>alert(1)</script>").unwrap();
