@@ -253,18 +253,21 @@ test("on_a_phone_the_list_is_a_screen_with_back", { skip, timeout: 120_000 }, as
 
 /**
  * What a press of Tab came to: how far anything around the places has been scrolled; whether the focus is at the next one in the order of all that
- * Tab can reach, or at the first after the last; and whether it has been there before. Notes which one is next.
+ * Tab can reach, or at the first after the last; and whether it has been there before. Notes which one is next. The page may show or hide something
+ * between two presses, so the next one of the order before the press is right, and so is the next one of the order after it.
  */
 const STEP = `
   const order = [...document.querySelectorAll("*")].filter((node) => node.tabIndex >= 0 && !node.disabled && !node.matches("a:not([href])") && node.checkVisibility({ visibilityProperty: true }) && !node.closest("[inert]"));
   const nameOf = (node) => node?.outerHTML.slice(0, 120);
   const at = document.activeElement;
-  const { expected, reached } = window.tabbed ??= { reached: new Set(), expected: at };
+  const after = (node) => order[order.indexOf(node) + 1] ?? order[0];
+  const { from, expected, reached } = window.tabbed ??= { reached: new Set(), expected: at };
   const isDone = reached.has(at);
   reached.add(at);
-  window.tabbed.expected = order[order.indexOf(at) + 1] ?? order[0];
+  window.tabbed.from = at;
+  window.tabbed.expected = after(at);
   const top = ["html", "body", ".area", "main", ".place"].reduce((sum, css) => sum + document.querySelector(css).scrollTop, 0);
-  return { top, isNext: at === expected, isDone, node: nameOf(at), expected: nameOf(expected), isRow: at.closest(".rows") !== null,
+  return { top, isNext: at === expected || at === after(from), isDone, node: nameOf(at), expected: nameOf(expected), isRow: at.closest(".rows") !== null,
     // Rows come and go as one moves among them.
     missed: isDone ? order.filter((node) => !reached.has(node) && !node.closest(".rows")).map(nameOf) : undefined };`;
 
