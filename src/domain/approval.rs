@@ -93,9 +93,12 @@ pub struct Shown {
     /// True if a refusal ends the turn that waits: it is a task of the operator.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub aborts: bool,
-    /// The words that decide it in its conversation.
+    /// The words that decide it in its conversation; none if its order came by a channel.
     #[serde(default)]
     pub words: Words,
+    /// The words that decide it by the channel from which its order came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel_words: Option<Words>,
     /// The capability that the call writes or replaces, if it is such a call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capability: Option<ShownCapability>,
@@ -106,6 +109,11 @@ pub struct Shown {
 }
 
 impl Shown {
+    /// The words that decide it if the one who ordered says them.
+    pub fn words_of_sender(&self) -> &Words {
+        self.channel_words.as_ref().unwrap_or(&self.words)
+    }
+
     /// The question in one text, for a person who sees no card.
     pub fn in_words(&self) -> &str {
         self.question.as_deref().unwrap_or(&self.why)
@@ -143,6 +151,9 @@ pub struct CountedLosses {
 pub struct RowLoss {
     /// The table.
     pub table: String,
+    /// Its number in the database: its name may be another table's by the time of the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relation: Option<i64>,
     /// How many rows were deleted.
     pub deleted: i64,
     /// How many rows were overwritten.
@@ -154,7 +165,8 @@ impl RowLoss {
     /// for one that would have been deleted.
     pub fn is_within(&self, shown: &[Self]) -> bool {
         let all = |loss: &Self| loss.deleted + loss.overwritten;
-        shown.iter().any(|shown| shown.table == self.table && self.deleted <= shown.deleted && all(self) <= all(shown))
+        let same = |shown: &Self| shown.table == self.table && (shown.relation.is_none() || shown.relation == self.relation);
+        shown.iter().any(|shown| same(shown) && self.deleted <= shown.deleted && all(self) <= all(shown))
     }
 }
 

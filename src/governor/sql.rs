@@ -3,6 +3,7 @@
 //! and Postgres refuses whatever that login may not do. If the reader was wrong, that refusal
 //! becomes a question.
 
+mod depth;
 mod effects;
 #[cfg(test)]
 mod tests;
@@ -39,6 +40,10 @@ pub struct SqlClass {
 /// whole text counts as one statement: the program does not guess the end of a statement, and
 /// Postgres, which takes one at a time, refuses the text.
 pub fn statements(text: &str) -> Vec<&str> {
+    depth::on_own_stack(|| split(text))
+}
+
+fn split(text: &str) -> Vec<&str> {
     let pieces = pieces(text);
     if pieces.len() > 1 && pieces.iter().all(|piece| parse(piece).is_ok()) { pieces } else { vec![text] }
 }
@@ -82,7 +87,11 @@ fn trimmed(text: &str) -> &str {
 
 /// Reads one statement or several.
 pub fn classify(text: &str) -> SqlClass {
-    let mut classes = statements(text).into_iter().map(classify_one);
+    depth::on_own_stack(|| classify_all(text))
+}
+
+fn classify_all(text: &str) -> SqlClass {
+    let mut classes = split(text).into_iter().map(classify_one);
     let first = classes.next().unwrap_or_else(|| classify_one(text));
     classes.fold(first, |mut all, class| {
         all.effects.extend(class.effects);
@@ -113,7 +122,7 @@ fn classify_one(statement: &str) -> SqlClass {
 
 /// The effects, in sentences for the person who decides.
 pub fn in_words(text: &str) -> Vec<String> {
-    statements(text).into_iter().flat_map(one_in_words).collect()
+    depth::on_own_stack(|| split(text).into_iter().flat_map(one_in_words).collect())
 }
 
 fn one_in_words(statement: &str) -> Vec<String> {
@@ -129,6 +138,7 @@ fn one_in_words(statement: &str) -> Vec<String> {
     }
 }
 
+/// To be called on a stack of the reader's own: the tree goes deep, and so do those who walk it.
 fn parse(text: &str) -> Result<Statement, String> {
     let dialect = PostgreSqlDialect {};
     // The words of the reader's own error say nothing to the person who decides: the text may be
@@ -142,6 +152,9 @@ fn parse(text: &str) -> Result<Statement, String> {
         let meant = ["SELECT", "*", "FROM"].join(" ");
         let meant = Tokenizer::new(&dialect, &meant).tokenize_with_location().map_err(|_| unread())?;
         tokens.splice(at..=at, meant);
+    }
+    if depth::depth(&tokens) > depth::DEEPEST {
+        return Err("it is nested too deep, or too long a chain, for level3 to read".to_owned());
     }
     let mut parser = Parser::new(&dialect).with_tokens_with_locations(tokens);
     let mut statements = parser.parse_statements().map_err(|_| unread())?;

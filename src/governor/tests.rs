@@ -50,7 +50,7 @@ fn an_approval_allows_exactly_what_was_shown_and_once() {
     assert!(matches!(authorize(&policy(), &edited, with(&approved)), Verdict::Ask(_)));
     let other_version = Proposal { version: Some(2), ..asked.clone() };
     assert!(matches!(authorize(&policy(), &other_version, with(&approved)), Verdict::Ask(_)));
-    let losses = vec![RowLoss { table: "a".into(), deleted: 2, overwritten: 0 }];
+    let losses = vec![RowLoss { table: "a".into(), relation: None, deleted: 2, overwritten: 0 }];
     let loses_more = Proposal { losses, ..asked.clone() };
     assert!(matches!(authorize(&policy(), &loses_more, with(&approved)), Verdict::Ask(_)));
     let used = Recorded { used: true, ..approved };

@@ -14,8 +14,16 @@ const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
 
 const SHAPE: &str = "the text must be one component: `(component … (func (export \"run\") (param \"params-json\" string) (result (result string (error string))) (canon lift …)))`";
 
+/// How deep parentheses may go. The parser has this bound for all but components in components,
+/// which it reads to any depth, on the stack.
+const MAX_DEPTH: usize = 100;
+
 /// Builds the component of a draft in WAT.
 pub(super) fn build(draft: &Draft) -> Result<BuiltComponent, CheckError> {
+    if let Some(place) = too_deep(&draft.source) {
+        let message = format!("the parentheses go deeper than {MAX_DEPTH} levels here; write it flatter");
+        return Err(CheckError::new(RefusalCode::SyntaxError, message).at(Some(place)));
+    }
     let bytes = wat::parse_str(&draft.source).map_err(|error| syntax_error(&error.to_string()))?;
     if !bytes.starts_with(COMPONENT) {
         return Err(CheckError::new(RefusalCode::SyntaxError, format!("this is a core module; {SHAPE}")));
@@ -33,6 +41,37 @@ pub(super) fn decode(draft: &Draft) -> Result<BuiltComponent, CheckError> {
         return Err(wrong("these bytes are no WebAssembly component; a core module must be made into one first"));
     }
     Ok(BuiltComponent { source: draft.source.clone(), bytes, engine: String::new() })
+}
+
+/// The place at which a text goes deeper than it may, by the parentheses outside its strings and
+/// comments.
+fn too_deep(source: &str) -> Option<SourcePlace> {
+    let (mut depth, mut comments, mut quoted, mut line, mut start) = (0_usize, 0_usize, false, 1_u32, 0);
+    let bytes = source.as_bytes();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let two = (*byte, bytes.get(at + 1).copied());
+        match two {
+            (b'\n', _) => (line, start) = (line + 1, at + 1),
+            (b'\\', _) if quoted => at += 1,
+            (b'"', _) if comments == 0 => quoted = !quoted,
+            _ if quoted => {}
+            (b'(', Some(b';')) => (comments, at) = (comments + 1, at + 1),
+            (b';', Some(b')')) if comments > 0 => (comments, at) = (comments - 1, at + 1),
+            _ if comments > 0 => {}
+            // To the end of the line.
+            (b';', Some(b';')) => at += source[at..].find('\n').unwrap_or(source.len() - at) - 1,
+            (b'(', _) => depth += 1,
+            (b')', _) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MAX_DEPTH {
+            let offset = u32::try_from(at - start + 1).unwrap_or(u32::MAX);
+            return Some(SourcePlace { line, offset });
+        }
+        at += 1;
+    }
+    None
 }
 
 /// The parser's error: a sentence, then `--> <anon>:2:13`, then the line itself.

@@ -58,6 +58,34 @@ async fn rows_of_another_table_than_was_shown_are_asked_about_again() {
 }
 
 #[tokio::test]
+async fn another_table_under_the_name_that_was_shown_is_asked_about_again() {
+    let app = TestApp::start().await;
+    let mut client = app.connect().await;
+    for statement in ["DELETE FROM shown", "DROP TABLE shown"] {
+        made(
+            &app,
+            &[
+                "CREATE TABLE shown (id int PRIMARY KEY, v text)",
+                "CREATE TABLE other (id int PRIMARY KEY, v text)",
+                "INSERT INTO shown SELECT n, 'a' FROM generate_series(1, 5) n",
+                "INSERT INTO other SELECT n, 'precious' FROM generate_series(1, 5) n",
+            ],
+        )
+        .await;
+        let asking = asked(&app, &mut client, statement).await;
+        assert!(words(&asking).contains("It deletes all 5 rows of `shown`."), "{asking}");
+        meanwhile(&app, "ALTER TABLE agent.shown RENAME TO gone; ALTER TABLE agent.other RENAME TO shown").await;
+        let again = asked_again(&mut client, &asking).await;
+        assert!(words(&again).contains("or rows of another table:"), "{again}");
+        assert_eq!(app.count("SELECT count(*) FROM agent.shown WHERE v = 'precious'").await, 5, "nothing happened yet");
+        decided(&mut client, &again, "deny").await;
+        assert_eq!(app.count("SELECT count(*) FROM agent.shown").await, 5);
+        meanwhile(&app, "DROP TABLE agent.shown, agent.gone").await;
+    }
+    app.check_replay().await;
+}
+
+#[tokio::test]
 async fn rows_that_a_cascade_takes_besides_are_asked_about_again() {
     let app = TestApp::start().await;
     let mut client = app.connect().await;

@@ -89,6 +89,7 @@ mod turn_log;
 mod turns;
 mod undo;
 mod undo_crash;
+mod undo_names;
 mod users;
 mod v1;
 mod v1_images;

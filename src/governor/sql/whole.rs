@@ -3,7 +3,7 @@
 
 use sqlparser::ast::{CascadeOption, Ident, ObjectName, ObjectType, Statement};
 
-use super::{effects, parse, statements};
+use super::{depth, effects, parse, split};
 use crate::domain::Effect;
 
 /// The relations of schema `agent` that statements drop or empty whole.
@@ -20,8 +20,12 @@ pub struct WholeLoss {
 /// The relations that the statements of a text drop or empty whole. `None` if there are none, and
 /// if the text deletes anything else: then their rows are not all that it loses.
 pub fn whole_loss(text: &str) -> Option<WholeLoss> {
+    depth::on_own_stack(|| loss_of(text))
+}
+
+fn loss_of(text: &str) -> Option<WholeLoss> {
     let mut loss = WholeLoss { names: Vec::new(), if_exists: true, cascades: false };
-    for statement in statements(text) {
+    for statement in split(text) {
         let statement = parse(statement).ok()?;
         if effects::of(&statement) != Ok(Effect::Delete) {
             continue;

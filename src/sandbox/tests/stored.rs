@@ -32,6 +32,20 @@ async fn faults_in_wat_are_named() {
 }
 
 #[tokio::test]
+async fn wat_that_goes_too_deep_is_refused_before_it_is_parsed() {
+    let nested = |levels: usize, inside: &str| wat(&format!("{}{inside}{}", "(component\n".repeat(levels), ")".repeat(levels)));
+    // Half of the stack that a thread of the server has, and no optimised code.
+    let deepest = nested(100, ";; (((\n(; ((( (; ( ;) ;)");
+    let built = std::thread::Builder::new().stack_size(1 << 20).spawn(move || super::super::wat::build(&deepest).map(drop));
+    built.unwrap().join().unwrap().unwrap();
+    for (draft, line) in [(nested(101, ""), 101), (nested(5000, ""), 101), (nested(100, "(import \"(\\\"(\" (func))"), 101)] {
+        let error = refused(&draft).await;
+        assert_eq!((error.kind, error.place.map(|place| place.line)), (RefusalCode::SyntaxError, Some(line)), "{error}");
+        assert!(error.to_string().contains("deeper than 100 levels"), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn wat_may_import_what_was_granted_and_nothing_else() {
     let clock = r#"(component (import "level3:capability/clock@0.1.0" (instance (export "now" (func (result u64)))))"#;
     let source = ECHO.replacen("(component", clock, 1);

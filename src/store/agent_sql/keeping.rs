@@ -58,6 +58,7 @@ struct Settled {
 #[derive(Debug, Default, Deserialize)]
 struct Lost {
     name: String,
+    relation: Option<i64>,
     /// True if every lost row was kept.
     whole: bool,
     /// True if it touched every row that is left.
@@ -252,11 +253,17 @@ impl Settled {
 impl Lost {
     /// Those of a table that is dropped or emptied whole.
     fn whole(loss: &RowLoss) -> Self {
-        Self { name: loss.table.clone(), deleted: loss.deleted, all: loss.deleted > 1, ..Self::default() }
+        Self {
+            name: loss.table.clone(),
+            relation: loss.relation,
+            deleted: loss.deleted,
+            all: loss.deleted > 1,
+            ..Self::default()
+        }
     }
 
     fn loss(&self) -> RowLoss {
-        RowLoss { table: self.name.clone(), deleted: self.deleted, overwritten: self.overwritten }
+        RowLoss { table: self.name.clone(), relation: self.relation, deleted: self.deleted, overwritten: self.overwritten }
     }
 
     fn rows(&self) -> i64 {

@@ -18,7 +18,7 @@ const LOST: &str = "\
         UNION SELECT further.oid FROM lost, LATERAL (
             SELECT inhrelid AS oid FROM pg_inherits WHERE inhparent = lost.oid
             UNION ALL SELECT conrelid FROM pg_constraint WHERE confrelid = lost.oid AND contype = 'f' AND $2) further)
-    SELECT format('%I.%I', n.nspname, c.relname), c.relname::text, c.relkind = 'r'
+    SELECT format('%I.%I', n.nspname, c.relname), c.relname::text, c.oid::bigint, c.relkind = 'r'
     FROM lost JOIN pg_class c ON c.oid = lost.oid JOIN pg_namespace n ON n.oid = c.relnamespace
     ORDER BY c.relname";
 
@@ -31,7 +31,7 @@ impl Store {
         loss: &WholeLoss,
         held: bool,
     ) -> Result<Option<Vec<RowLoss>>, Failure> {
-        let lost = query_as::<_, (String, String, bool)>(LOST).bind(&loss.names).bind(loss.cascades);
+        let lost = query_as::<_, (String, String, i64, bool)>(LOST).bind(&loss.names).bind(loss.cascades);
         let lost = lost.fetch_all(&self.pool).await?;
         if lost.is_empty() {
             return Ok(None);
@@ -44,7 +44,7 @@ impl Store {
             sqlx::raw_sql(AssertSqlSafe(lock)).execute(&mut *connection).await.map_err(told)?;
         }
         let mut losses = Vec::with_capacity(tables.len());
-        for (written, table, _) in tables {
+        for (written, table, relation, _) in tables {
             // A policy of the agent's would hide rows from the count that go nevertheless, and its
             // functions would run here. The setting of a session is `on`, see `session::SETTINGS`.
             let count = format!(
@@ -55,7 +55,7 @@ impl Store {
             let row = sqlx::raw_sql(AssertSqlSafe(count)).fetch_one(&mut *connection).await.map_err(told)?;
             let count = row.try_get_unchecked::<Option<String>, _>(0)?.and_then(|count| count.parse().ok());
             let deleted = count.ok_or_else(|| StoreError::Unreadable(format!("a number of rows of {table}")))?;
-            losses.push(RowLoss { table, deleted, overwritten: 0 });
+            losses.push(RowLoss { table, relation: Some(relation), deleted, overwritten: 0 });
         }
         Ok(Some(losses))
     }

@@ -31,6 +31,16 @@ const FOLLOWING: &str = "
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY (f.conkey)
     WHERE t.kept_id = $1";
 
+/// The table or column that has a kept one's name now and is another one, in words.
+const ANOTHER: &str = "
+    SELECT CASE WHEN c.oid IS NULL THEN format('`%s` is another table now', t.name)
+                ELSE format('`%s` of `%s` is another column now', k.name, t.name) END
+    FROM kept_tables t CROSS JOIN unnest(t.columns) WITH ORDINALITY AS k (name, place)
+    LEFT JOIN pg_class c ON c.oid = t.relation AND c.relnamespace = 'agent'::regnamespace AND c.relname = t.name
+    LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = k.name AND a.attnum = coalesce(t.numbers[k.place], a.attnum)
+    WHERE t.kept_id = $1 AND t.home = kept_home() AND a.attnum IS NULL
+    ORDER BY t.name, k.place LIMIT 1";
+
 /// Rows of one table that were lost in one way.
 struct Chunk {
     relation: i64,
@@ -182,6 +192,9 @@ impl Store {
             if let Some(table) = tables.last_mut() {
                 table.columns.push(Column { name: row.column, kind, generated, identity, key: row.key });
             }
+        }
+        if let Some(another) = query_scalar::<_, String>(ANOTHER).bind(kept).fetch_optional(&self.pool).await? {
+            return Err(UndoError::Conflicts(vec![another]));
         }
         for (relation, name) in query_as::<_, (i64, String)>(FOLLOWING).bind(kept).fetch_all(&self.pool).await? {
             for table in tables.iter_mut().filter(|table| table.relation == relation) {
