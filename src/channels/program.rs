@@ -39,6 +39,8 @@ const ANSWER: Duration = Duration::from_secs(30);
 const ENDING: Duration = Duration::from_secs(5);
 /// Of a line of its log so many bytes are kept.
 const MOST_LOGGED: usize = 2 << 10;
+/// The code of a refusal that says that the account is locked.
+const LOCKED: &str = "403";
 /// The folder for its files, within its own.
 const MEDIA: &str = "media";
 /// The folder of the files that it sends, in that.
@@ -109,6 +111,18 @@ impl Program {
 
     fn set(&self, state: ChannelState, reason: Option<String>) {
         self.status.send_replace(ChannelStatus { reason, ..ChannelStatus::of(state) });
+    }
+
+    /// Takes the account for locked, since the service said so about a message. Nothing is sent
+    /// until the program tells of another state.
+    fn lock(&self, reason: &str) {
+        self.status.send_if_modified(|status| {
+            let online = status.state == ChannelState::Online;
+            if online {
+                (status.state, status.reason) = (ChannelState::Locked, Some(format!("{LOCKED}: {reason}")));
+            }
+            online
+        });
     }
 
     fn say(&self, line: &ToProgram<'_>) -> bool {
@@ -239,6 +253,9 @@ impl Program {
             }
             FromProgram::Refused { id, code, reason, left } => {
                 let reason = reason.unwrap_or_else(|| "the service refused it".to_owned());
+                if code.as_deref() == Some(LOCKED) {
+                    self.lock(&reason);
+                }
                 let end = if left {
                     SendEnd::Refused(code.unwrap_or_else(|| "refused".to_owned()), reason)
                 } else {

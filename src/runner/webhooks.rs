@@ -125,7 +125,10 @@ impl Webhooks {
 /// # Errors
 /// A sentence with an example, if it is no address for one.
 pub fn webhook_grant(address: &str) -> Result<HttpGrant, String> {
-    let refused = || format!("`{address}` is no address of a webhook, like https://hooks.example.com/relay");
+    let refused = || match address {
+        "" => "write the address of the program that is to be told, like https://hooks.example.com/relay".to_owned(),
+        _ => format!("`{address}` is no address of a webhook; write the whole of it, like https://hooks.example.com/relay"),
+    };
     let url = Url::parse(address).map_err(|_| refused())?;
     let scheme: Scheme = url.scheme().parse().map_err(|_| refused())?;
     let host = url.host_str().filter(|_| url.username().is_empty() && url.password().is_none()).ok_or_else(refused)?;

@@ -2,7 +2,7 @@
 // used up.
 
 import { h } from "../core/dom.js";
-import { localTime } from "../core/times.js";
+import { shortTime } from "../core/times.js";
 import { budgetBar } from "../ui/bars.js";
 import { button } from "../ui/button.js";
 import { ask } from "../ui/dialog.js";
@@ -56,7 +56,7 @@ const nameOf = ({ name }) => said.channelNames[name] ?? name;
 async function cardOf(channel, { logout, unlock }) {
   const { name, state, address, reason, until, used, qr, no_first_contacts: halted, strangers = 0, dropped = {} } = channel;
   const word = h("span", { class: "relay-state", "data-state": state }, said.channelStates[state] ?? state);
-  const more = [address && said.as(address), until && said.until(localTime(until))].filter(Boolean).join(" ");
+  const more = [address && said.as(address), until && said.until(shortTime(until))].filter(Boolean).join(" ");
   const count = Object.values(dropped).reduce((all, each) => all + each, 0);
   const card = h("div", { role: "listitem", class: "relay-channel", "data-channel": name, "data-state": state }, h("div", { class: "relay-channel-head" }, h("h3", {}, nameOf(channel)), word, more ? h("span", { class: "relay-note" }, more) : ""));
   if (reason) card.append(h("p", { class: "relay-note", dir: "auto" }, reason));

@@ -3,9 +3,10 @@
 
 import { h, keyed } from "../core/dom.js";
 import { oneAtATime } from "../core/one-at-a-time.js";
-import { localTime } from "../core/times.js";
+import { shortTime } from "../core/times.js";
 import { button } from "../ui/button.js";
 import { ask } from "../ui/dialog.js";
+import { exactNodes } from "../ui/exact.js";
 import { problemLine } from "../ui/section.js";
 import { errorState, waitingFor } from "../ui/states.js";
 import { takeOver } from "./compose.js";
@@ -95,7 +96,7 @@ function makeParts({ api, id, storage, announce, changed }) {
     const word = h("span", { class: "relay-state", "data-state": state, "data-testid": "relay-state" }, said.states[state] ?? state);
     const why = [from && said.pausedFrom(said.states[from] ?? from), reason].filter(Boolean).join(" · ");
     const deeds = steps(instance).map((how) => button(said[how], how === "cancel" ? cancel : () => steer(how), { kind: how === "cancel" ? "danger" : "plain", "data-part": how, "data-testid": `relay-${how}` }));
-    head.replaceChildren(h("p", { class: "relay-head-line" }, said.instance(id), word, why ? h("span", { class: "relay-note", dir: "auto" }, why) : ""), h("p", { class: "relay-objective", dir: "auto" }, instance.objective), h("div", { class: "relay-deeds" }, deeds));
+    head.replaceChildren(h("p", { class: "relay-head-line" }, said.instance(id), word, why ? h("span", { class: "relay-note", dir: "auto" }, exactNodes(why)) : ""), h("p", { class: "relay-objective", dir: "auto" }, instance.objective), h("div", { class: "relay-deeds" }, deeds));
     if (part) (head.querySelector(`[data-part="${part}"]`) ?? head.querySelector("button"))?.focus();
     about.replaceChildren(...figures(instance).flatMap(([name, value]) => [h("dt", {}, name), h("dd", { dir: "auto" }, value)]));
     todos.replaceChildren(...instance.todos.map(({ text, status }) => h("li", { "data-status": status }, h("span", { class: "relay-todo-status" }, said.todoStatus[status] ?? status), h("span", { dir: "auto" }, text))));
@@ -115,9 +116,9 @@ function figures(instance) {
     [said.channel, said.channelNames[channel] ?? channel],
     [said.zone, zone],
     [said.followUps, said.followUpsOf(count, most)],
-    [said.next, next && localTime(next)],
-    [said.made, localTime(made)],
-    [said.endedAt, ended && localTime(ended)],
+    [said.next, next && shortTime(next)],
+    [said.made, shortTime(made)],
+    [said.endedAt, ended && shortTime(ended)],
     [said.key, key],
   ];
   return all.filter(([, value]) => value);

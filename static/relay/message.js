@@ -43,7 +43,7 @@ export class RelayMessage extends HTMLElement {
 
   mark(delivery, reason) {
     const word = h("span", { class: "relay-delivery", "data-testid": "relay-delivery" }, h("span", { "aria-hidden": "true" }, MARKS[delivery] ?? ""), " ", said.delivery[delivery] ?? delivery);
-    return h("p", { class: "relay-note" }, word, reason ? h("span", { dir: "auto" }, `: ${reason}`) : "");
+    return h("p", { class: "relay-note" }, word, reason ? h("span", { dir: "auto" }, exactNodes(`: ${reason}`)) : "");
   }
 
   deeds() {

@@ -5,6 +5,7 @@ import { h, keyed } from "../core/dom.js";
 import { button } from "../ui/button.js";
 import { ask } from "../ui/dialog.js";
 import { field, input, toggle } from "../ui/forms.js";
+import { saidAtField } from "../ui/refused.js";
 import { relay as said } from "./words.js";
 
 /** The section: `{ node, load() }`. If the list cannot be had, what is known of it stays. */
@@ -12,12 +13,12 @@ export function webhooksSection({ api, signal, announce }) {
   const list = h("div", { role: "list", "aria-label": said.webhooks, hidden: true });
   const none = h("p", { class: "none", hidden: true }, said.webhookNone);
   const url = input({ type: "url", dir: "ltr", placeholder: "https://", "data-testid": "webhook-url" });
-  const { node: address, wrong } = field(said.webhookUrl, url, said.webhookHelp);
+  const address = field(said.webhookUrl, url, said.webhookHelp);
   let withText = false;
   const more = toggle(said.webhookText, false, (on) => (withText = on), said.webhookTextHelp);
   const secret = h("p", { class: "relay-secret", role: "status" });
   const go = button(said.webhookAdd, () => add(), { "data-testid": "webhook-add" });
-  const form = h("form", { class: "relay-webhook-form", novalidate: true }, address, more, go, secret);
+  const form = h("form", { class: "relay-webhook-form", novalidate: true }, address.node, more, go, secret);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     go.click();
@@ -34,7 +35,7 @@ export function webhooksSection({ api, signal, announce }) {
   }
 
   async function add() {
-    wrong(undefined);
+    address.wrong(undefined);
     secret.replaceChildren();
     try {
       const made = await api.relayAddWebhook(url.value.trim(), withText);
@@ -42,7 +43,8 @@ export function webhooksSection({ api, signal, announce }) {
       // The server says it this once.
       secret.replaceChildren(said.webhookSecret, " ", h("code", { dir: "ltr", "data-testid": "webhook-secret" }, made.secret));
     } catch (error) {
-      wrong(error.message);
+      if (saidAtField(error, { url: address })) return;
+      address.wrong(error.message);
       url.focus();
     }
     await load();

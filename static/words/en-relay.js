@@ -78,7 +78,7 @@ export const relay = {
   channelHelp: {
     needs_scan: "On the phone, open WhatsApp, Settings, Linked devices, Link a device, and scan this code.",
     logged_out: "Link it again: relay init --channel whatsapp",
-    locked: "The service has restricted the account. Write to nobody new, and look into it on the phone.",
+    locked: "The service has restricted the account. Look into it on the phone; if no end is named, restart Relay once it is free.",
     outdated: "The program that speaks with the service is too old. Update it, then restart Relay.",
   },
   as: (address) => `as ${address}`,

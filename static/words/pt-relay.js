@@ -78,7 +78,7 @@ export const relay = {
   channelHelp: {
     needs_scan: "No telefone, abra WhatsApp, Configurações, Aparelhos conectados, Conectar um aparelho, e leia este código.",
     logged_out: "Vincule de novo: relay init --channel whatsapp",
-    locked: "O serviço restringiu a conta. Não escreva a ninguém novo, e veja no telefone.",
+    locked: "O serviço restringiu a conta. Veja no telefone; se não há fim indicado, reinicie o Relay quando ela estiver livre.",
     outdated: "O programa que fala com o serviço é antigo demais. Atualize-o e reinicie o Relay.",
   },
   as: (address) => `como ${address}`,

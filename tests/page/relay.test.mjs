@@ -164,7 +164,7 @@ test("an_instance_is_paused_resumed_and_cancelled_after_a_question", { skip }, (
 
 test("a_person_takes_over_by_keyboard_and_keeps_what_was_refused", { skip }, () =>
   on("#relay/5", async ({ relay }) => {
-    await see("[data-testid=relay-detail]", "They ask for a discount.");
+    await see("[data-testid=relay-detail]", "They ask for a U+202Ediscount.");
     await browser.js(`document.querySelector("[data-testid=relay-text]").focus()`);
     await browser.keys(..."too fast");
     await browser.chord(CONTROL, ENTER);
@@ -203,7 +203,8 @@ test("a_webhook_is_added_tried_and_removed_by_keyboard_and_its_secret_is_shown_o
     await see("l3-relay-webhook", "with the reason · 2 changes wait to be told · 1 change was never told · It answered 500.");
     await browser.js(`document.querySelector("[data-testid=webhook-url]").focus()`);
     await browser.keys(..."ftp://x", ENTER);
-    await see("[data-testid=relay-webhooks] .wrong", "an address begins with https://");
+    await see("[data-testid=relay-webhooks] .wrong", "An address begins with https://.");
+    assert.equal(await browser.js(`return document.querySelector("[data-testid=relay-webhooks] .wrong").textContent`), "An address begins with https://.", "no name of a field, and no backtick");
     assert.equal(await browser.js(`return document.querySelector("[data-testid=webhook-url]").value`), "ftp://x", "what was typed stays");
     await browser.js(`document.querySelector("[data-testid=webhook-url]").select()`);
     await browser.keys(..."https://a.example/x", ENTER);

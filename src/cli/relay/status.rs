@@ -83,7 +83,9 @@ fn help(state: &str) -> Option<&'static str> {
     match state {
         "needs_scan" => Some("scan the code: relay init --channel whatsapp shows it, and the page's place Relay"),
         "logged_out" => Some("link it again: relay init --channel whatsapp"),
-        "locked" => Some("WhatsApp has restricted the account: write to nobody new, and look into WhatsApp on the phone"),
+        "locked" => Some(
+            "WhatsApp has restricted the account: look into WhatsApp on the phone; if no end is named, relay stop and relay start once it is free",
+        ),
         "outdated" => Some("the WhatsApp program is too old: update it, then relay stop and relay start"),
         _ => None,
     }

@@ -64,6 +64,7 @@ impl ToldWait {
             "returned" => "it was tried, and is tried again",
             "paused" => "its instance rests",
             "no_first_contacts" => "the service refused a message to a new contact; relay status says more",
+            "not_online" => "its channel is not online; relay status says more",
             other => other,
         };
         let until = self.until.map(|at| format!(", until {}", time(at))).unwrap_or_default();

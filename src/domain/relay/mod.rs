@@ -269,6 +269,16 @@ impl Delivery {
         }
         Ok(actions)
     }
+
+    /// Takes it out of the outbox, because its instance was cancelled.
+    ///
+    /// # Errors
+    /// If it does not wait there.
+    pub fn withdraw(&mut self, now: DateTime<Utc>) -> Result<(), InvalidTransition> {
+        self.take(DeliveryInput::Withdraw, now)?;
+        self.reason = Some("cancelled before it was sent".to_owned());
+        Ok(())
+    }
 }
 
 /// A message of a transcript.
@@ -294,7 +304,8 @@ pub struct RelayMessage {
     pub text: String,
     /// The turn that wrote it, or that was the first to be shown it.
     pub turn: Option<TurnId>,
-    /// True if it is the first to this contact ever.
+    /// True if the contact was not known when it was written: no message had gone to them, and they
+    /// had not written.
     pub first_contact: bool,
     /// True if it is a follow-up.
     pub follow_up: bool,

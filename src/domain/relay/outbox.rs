@@ -1,6 +1,6 @@
 //! How a message of ours goes to a contact: into the outbox, to the peer, and what the peer says of
 //! it. A message is of class N: it is tried once, and an attempt whose end nobody knows is
-//! `unknown` until a person decides.
+//! `unknown` until a person decides, or the peer says it later.
 
 use crate::domain::machine::{InvalidTransition, Machine};
 use crate::domain::turn::text_enum;
@@ -73,7 +73,7 @@ impl Machine for DeliveryState {
         use DeliveryInput as I;
         Ok(match (self, input) {
             (Self::Queued, I::Claim) => (Self::Sending, vec![]),
-            (Self::Sending, I::Return) | (Self::Unknown, I::Resend) => (Self::Queued, vec![WakeSender]),
+            (Self::Sending | Self::Unknown, I::Return) | (Self::Unknown, I::Resend) => (Self::Queued, vec![WakeSender]),
             (Self::Sending | Self::Unknown, I::Acknowledge) => (Self::Sent, vec![]),
             (Self::Sending | Self::Unknown | Self::Sent, I::Refuse) => (Self::Failed, vec![]),
             (Self::Sending, I::Lose) => (Self::Unknown, vec![Show]),
@@ -82,7 +82,7 @@ impl Machine for DeliveryState {
             (Self::Queued, I::Withdraw) => (Self::Failed, vec![]),
             (Self::Queued, I::Return | I::Acknowledge | I::Refuse | I::Lose | I::Deliver | I::Read | I::Resend)
             | (Self::Sending, I::Claim | I::Resend | I::Withdraw)
-            | (Self::Unknown, I::Claim | I::Return | I::Lose | I::Withdraw)
+            | (Self::Unknown, I::Claim | I::Lose | I::Withdraw)
             | (Self::Sent, I::Claim | I::Return | I::Acknowledge | I::Lose | I::Resend | I::Withdraw)
             | (
                 Self::Delivered,

@@ -73,7 +73,7 @@ pub struct PastMessage {
     pub at: DateTime<Utc>,
     /// To whom.
     pub contact: String,
-    /// True if it was the first to this contact.
+    /// True if the contact was not known.
     pub first: bool,
 }
 
@@ -82,7 +82,7 @@ pub struct PastMessage {
 pub struct NextMessage {
     /// To whom.
     pub contact: String,
-    /// True if it is the first to this contact.
+    /// True if the contact is not known: no message reached them, and they did not write.
     pub first: bool,
     /// True if quiet hours hold it back.
     pub keeps_quiet: bool,
@@ -114,7 +114,9 @@ text_enum! {
         /// Its instance rests.
         Paused = "paused",
         /// The service refused a message, so that the channel makes no first contacts.
-        Locked = "no_first_contacts",
+        NoFirstContacts = "no_first_contacts",
+        /// Its channel is locked, not linked, or not there for another reason.
+        NotOnline = "not_online",
     }
 }
 

@@ -2,7 +2,7 @@
 //! the outcome of its call.
 
 use chrono::TimeDelta;
-use sqlx::query_scalar;
+use sqlx::query;
 
 use super::orders::NewOutgoing;
 use crate::domain::relay::{Instance, RelayTodoStatus, SaidBy};
@@ -37,23 +37,26 @@ impl Unit {
             Ok(instance) => instance,
             Err(why) => return Ok(Err(why)),
         };
-        let written = query_scalar!(
-            r#"SELECT count(*) AS "written!" FROM relay_messages WHERE instance_id = $1 AND turn_id = $2 AND said_by = 'agent'"#,
+        let so_far = query!(
+            r#"SELECT count(*) FILTER (WHERE said_by = 'agent') AS "written!", coalesce(bool_or(said_by = 'contact'), FALSE) AS "heard!"
+               FROM relay_messages WHERE instance_id = $1 AND turn_id = $2"#,
             instance.id.0,
             lease.turn.0
         );
-        if written.fetch_one(&mut *self.tx).await? >= MOST_A_TURN {
+        let so_far = so_far.fetch_one(&mut *self.tx).await?;
+        if so_far.written >= MOST_A_TURN {
             return Ok(Err(format!(
                 "{MOST_A_TURN} messages were written in this turn, which is the most; wait for the contact's answer"
             )));
         }
-        let follow_up = instance.progress.state == InstanceState::HeartbeatScheduled;
+        // The contact may have written before the turn for a follow-up began: then it is an answer.
+        let follow_up = instance.progress.state == InstanceState::HeartbeatScheduled && !so_far.heard;
         let new = NewOutgoing { said_by: SaidBy::Agent, text, turn: Some(lease.turn), follow_up, key: None };
         self.put_out(&instance, new).await?;
         match instance.progress.state {
             InstanceState::Created => self.move_instance(&mut instance, InstanceInput::Open, None).await?,
             InstanceState::HeartbeatScheduled => {
-                instance.progress.follow_ups += 1;
+                instance.progress.follow_ups += i32::from(follow_up);
                 self.move_instance(&mut instance, InstanceInput::FollowUp, None).await?;
             }
             _ => {}

@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use sqlx::{query_as, query_scalar};
 
 use super::rows::{InstanceRow, RelayMessageRow};
-use crate::domain::relay::{ContactBriefing, DeliveryInput, Instance, MOST_DIGESTED, MOST_SHOWN, RelayMessage, TurnWords};
+use crate::domain::relay::{ContactBriefing, Instance, MOST_DIGESTED, MOST_SHOWN, RelayMessage, TurnWords};
 use crate::domain::{ConversationId, InstanceAction, InstanceId, InstanceInput, InstanceState, Origin, RelayMessageId, TurnId};
 use crate::facts::RepliesShown;
 use crate::failpoint::{self, Point};
@@ -139,6 +139,7 @@ impl Unit {
             instance.id.0
         );
         if waits.fetch_one(&mut *self.tx).await? {
+            instance.progress.follow_ups = 0;
             self.move_instance(instance, InstanceInput::Reply, None).await?;
         }
         Ok(())
@@ -147,8 +148,7 @@ impl Unit {
     /// Takes the messages that nobody has begun to send out of the outbox.
     async fn empty_outbox(&mut self, instance: &Instance) -> Result<(), StoreError> {
         for mut message in self.queued_messages(instance.id).await? {
-            message.delivery.take(DeliveryInput::Withdraw, self.now)?;
-            message.delivery.reason = Some("cancelled before it was sent".to_owned());
+            message.delivery.withdraw(self.now)?;
             self.write_delivery(instance.conversation, &message).await?;
         }
         Ok(())

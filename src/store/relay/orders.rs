@@ -283,7 +283,7 @@ impl Unit {
     }
 
     /// A message of ours, whose row is held, and its conversation.
-    pub(super) async fn hold_relay_message(
+    pub(in crate::store) async fn hold_relay_message(
         &mut self,
         id: RelayMessageId,
     ) -> Result<Option<(RelayMessage, ConversationId)>, StoreError> {
@@ -296,6 +296,13 @@ impl Unit {
             message.conversation.map(|conversation| conversation.0)
         );
         Ok(Some((message, ConversationId(conversation.fetch_one(&mut *self.tx).await?))))
+    }
+
+    /// True if an instance was cancelled: no message of it leaves any more.
+    pub(in crate::store) async fn was_cancelled(&mut self, instance: InstanceId) -> Result<bool, StoreError> {
+        let cancelled = query_scalar::<_, bool>("SELECT state = $2 FROM relay_instances WHERE instance_id = $1");
+        let cancelled = cancelled.bind(instance.0).bind(InstanceState::Failed.as_str());
+        Ok(cancelled.fetch_one(&mut *self.tx).await?)
     }
 
     /// A new instance; if its contact is `busy`, it waits from the first moment on: no two have the
@@ -371,7 +378,8 @@ impl Unit {
             "INSERT INTO relay_messages (instance_id, channel, contact, number, said_by, text, turn_id, state, first_contact, follow_up,
                  key, created_at)
              SELECT $1, $2, $3, coalesce((SELECT max(number) FROM relay_messages WHERE instance_id = $1), 0) + 1, $4, $5, $6, $7,
-                 NOT EXISTS (SELECT FROM relay_messages WHERE channel = $2 AND contact = $3), $8, $9, $10
+                 NOT EXISTS (SELECT FROM relay_instances i JOIN relay_messages m USING (instance_id) WHERE i.channel = $2 AND i.contact = $3
+                     AND (m.said_by = 'contact' OR m.state IN ('sent', 'delivered', 'read'))), $8, $9, $10
              RETURNING *",
             instance.id.0,
             instance.channel,

@@ -151,7 +151,8 @@ impl Store {
         self.next_of_outbox(channel, now).await
     }
 
-    /// The first message of each contact that waits in the outbox of a channel.
+    /// The first message of each contact that waits in the outbox of a channel. It is a first
+    /// contact as long as its contact is not known, whatever was tried before.
     async fn heads_of_outbox(&self, channel: &str) -> Result<Vec<RelayMessage>, StoreError> {
         let heads = query_as!(
             RelayMessageRow,
@@ -164,7 +165,22 @@ impl Store {
         let mut heads =
             heads.fetch_all(&self.pool).await?.into_iter().map(RelayMessage::try_from).collect::<Result<Vec<_>, _>>()?;
         heads.sort_by_key(|message| message.id);
+        let known = self.known_contacts(channel, heads.iter().map(|message| message.contact.clone()).collect()).await?;
+        for message in &mut heads {
+            message.first_contact = message.instance.is_some() && !known.contains(&message.contact);
+        }
         Ok(heads)
+    }
+
+    /// Those of these contacts to whom a message of ours went, or who wrote themselves.
+    async fn known_contacts(&self, channel: &str, contacts: Vec<String>) -> Result<Vec<String>, StoreError> {
+        let known = query_scalar!(
+            "SELECT DISTINCT i.contact FROM relay_instances i JOIN relay_messages m USING (instance_id)
+             WHERE i.channel = $1 AND i.contact = ANY($2) AND (m.said_by = 'contact' OR m.state IN ('sent', 'delivered', 'read'))",
+            channel,
+            &contacts
+        );
+        Ok(known.fetch_all(&self.pool).await?)
     }
 
     /// The limits of a channel as they are now.
@@ -201,7 +217,7 @@ impl Store {
         now: DateTime<Utc>,
     ) -> Result<Option<HeldBack>, StoreError> {
         if limits.is_locked && message.first_contact {
-            return Ok(Some(HeldBack { why: Hold::Locked, until: None }));
+            return Ok(Some(HeldBack { why: Hold::NoFirstContacts, until: None }));
         }
         let held = match message.instance {
             Some(instance) => self.relay.pace.wait(&self.paced(message, instance).await?, &limits.past, now),
@@ -269,18 +285,24 @@ impl Store {
         })
     }
 
-    /// The messages of a channel that left within a day, or may have.
+    /// The messages of a channel that left within a day, or may have. The first ones to a contact
+    /// are those before which the contact was not known.
     ///
     /// # Errors
     /// If the database does not answer.
     pub async fn sent_lately(&self, channel: &str, now: DateTime<Utc>) -> Result<Vec<PastMessage>, StoreError> {
         let past = query!(
-            r#"SELECT sending_at AS "at!", contact, first_contact FROM relay_messages WHERE channel = $1 AND sending_at > $2"#,
+            r#"SELECT sending_at AS "at!", contact, CASE WHEN first_contact THEN NOT EXISTS (
+                   SELECT FROM relay_instances i JOIN relay_messages b USING (instance_id)
+                   WHERE (i.channel, i.contact) = (m.channel, m.contact) AND b.message_id <> m.message_id
+                     AND (b.said_by = 'contact' OR b.state IN ('sent', 'delivered', 'read'))
+                     AND coalesce(b.sent_at, b.created_at) <= m.sending_at) ELSE FALSE END AS "first!"
+               FROM relay_messages m WHERE channel = $1 AND sending_at > $2"#,
             channel,
             now - DAY
         );
         let past = past.fetch_all(&self.pool).await?.into_iter();
-        Ok(past.map(|row| PastMessage { at: row.at, contact: row.contact, first: row.first_contact }).collect())
+        Ok(past.map(|row| PastMessage { at: row.at, contact: row.contact, first: row.first }).collect())
     }
 
     /// Takes a message for one attempt; `None` if it is not there to be taken any more.
@@ -323,12 +345,18 @@ impl Store {
         match end {
             SendEnd::Sent(peer_id) => message.delivery.peer_id = Some(peer_id.clone()),
             SendEnd::NotSent(_) => message.delivery.not_before = Some(now + TimeDelta::seconds(5)),
-            SendEnd::Refused(code, why) if ["463", "403"].contains(&code.as_str()) => {
+            SendEnd::Refused(code, why) if code == "463" => {
                 query!("UPDATE relay_channels SET locked_reason = $2 WHERE name = $1", message.channel, why)
                     .execute(&mut *unit.tx)
                     .await?;
             }
             SendEnd::Refused(..) | SendEnd::Unknown(_) | SendEnd::Delivered | SendEnd::Read => {}
+        }
+        if let Some(instance) = message.instance
+            && message.delivery.state == Some(DeliveryState::Queued)
+            && unit.was_cancelled(instance).await?
+        {
+            message.delivery.withdraw(now)?;
         }
         unit.write_delivery(conversation, &message).await?;
         failpoint::hit(Point::MidDelivery).map_err(sqlx::Error::Io)?;
@@ -376,7 +404,8 @@ impl Store {
         Ok(())
     }
 
-    /// Lets first contacts go again after the account of a channel was locked. False if it was not.
+    /// Lets first contacts go again after the service of a channel refused one. False if they do
+    /// already.
     ///
     /// # Errors
     /// If the database does not answer.

@@ -169,7 +169,7 @@ impl Unit {
     }
 
     /// Writes how far a message is, and tells of it. The caller holds its row.
-    pub(super) async fn write_delivery(
+    pub(in crate::store) async fn write_delivery(
         &mut self,
         conversation: ConversationId,
         message: &RelayMessage,

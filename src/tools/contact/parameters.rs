@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::domain::Refusal;
 use crate::domain::relay::{MOST_TEXT_OUT, RelayTodoStatus};
+use crate::domain::{Refusal, seen_name};
 
 /// The shortest and the longest time until a follow-up, in seconds.
 const DELAYS: std::ops::RangeInclusive<i64> = 60..=30 * 24 * 3_600;
@@ -69,7 +69,7 @@ impl SendMessage {
     /// # Errors
     /// If there are none, or too many.
     pub fn checked(self) -> Result<String, Refusal> {
-        let text = self.text.trim();
+        let text = seen_name(&self.text);
         match text.chars().count() {
             0 => Err(Refusal::arguments("`text` is empty: write what the contact is to read")),
             long if long > MOST_TEXT_OUT => Err(Refusal::arguments(format!(
@@ -129,7 +129,7 @@ fn seconds_of(text: &str) -> Option<i64> {
 /// # Errors
 /// If it is empty.
 pub fn reason(written: &str) -> Result<String, Refusal> {
-    let reason: String = written.trim().chars().take(MOST_REASON).collect();
+    let reason: String = seen_name(written).chars().take(MOST_REASON).collect();
     if reason.is_empty() { Err(Refusal::arguments("`reason` is empty: say why in a sentence")) } else { Ok(reason) }
 }
 

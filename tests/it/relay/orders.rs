@@ -1,6 +1,8 @@
 //! The orders about instances: pause, resume, cancel, the queue of a contact, and every wrong one
 //! refused with a sentence.
 
+use level3::domain::RelayMessageId;
+use level3::store::SendEnd;
 use reqwest::Method;
 use serde_json::json;
 
@@ -85,6 +87,26 @@ async fn a_cancelled_instance_sends_nothing_that_waited() {
 }
 
 #[tokio::test]
+async fn a_message_that_comes_back_after_its_instance_was_cancelled_does_not_leave() {
+    let desk = Desk::start().await;
+    // In quiet hours nobody else takes it.
+    desk.app.advance(14 * 3_600);
+    desk.app.script([writes("Good evening"), text("")]);
+    let id = desk.order(ANNA).await;
+    desk.until(id, "WAITING_FOR_REPLY").await;
+    desk.app.run_until_idle().await;
+    let (store, message) = (desk.app.store(), RelayMessageId(desk.transcript(id).await[0]["id"].as_i64().unwrap()));
+    store.claim_message(message, "a sender", desk.app.now()).await.unwrap().expect("it waits");
+    desk.post(id, "cancel").await;
+    assert_eq!(desk.transcript(id).await[0]["delivery"], "sending");
+    assert!(store.record_delivery(message, &SendEnd::NotSent("offline".into()), desk.app.now()).await.unwrap());
+    let message = &desk.transcript(id).await[0];
+    let shown = (message["delivery"].as_str(), message["reason"].as_str());
+    assert_eq!(shown, (Some("failed"), Some("cancelled before it was sent")));
+    desk.app.check_replay().await;
+}
+
+#[tokio::test]
 async fn the_same_key_is_the_same_instance() {
     let desk = Desk::start().await;
     desk.app.script([writes("Hello"), text("")]);
@@ -137,11 +159,25 @@ async fn every_wrong_order_is_refused_with_a_sentence_that_shows_a_right_one() {
     let refused = desk.refused(409, Method::POST, &format!("/instances/{id}/resume"), Some(json!({}))).await;
     assert!(refused.contains("is WAITING_FOR_REPLY; only one that is PAUSED"), "{refused}");
     assert!(desk.refused(400, Method::GET, "/instances?state=SLEEPING", None).await.contains("CREATED"));
+    let send = format!("/instances/{id}/send");
+    let unseen = desk.refused(400, Method::POST, &send, Some(json!({"text": "\u{200b}"}))).await;
+    assert!(unseen.starts_with("`text` has 1 to"), "{unseen}");
     let message = desk.transcript(id).await[0]["id"].clone();
     let settle = |id: &serde_json::Value| format!("/messages/{id}/settle");
     let refused = desk.refused(409, Method::POST, &settle(&message), Some(json!({"as": "sent"}))).await;
     assert!(refused.contains("is delivered; only one that is unknown"), "{refused}");
     assert!(desk.refused(404, Method::POST, &settle(&json!(999)), Some(json!({"as": "lost"}))).await.contains("the nearest is"));
+}
+
+#[tokio::test]
+async fn a_wrong_word_of_a_test_phone_is_refused_with_the_name_of_its_field() {
+    let desk = Desk::start().await;
+    let shown = desk.refused(400, Method::GET, "/loopback?address=abc", None).await;
+    let said = desk.refused(400, Method::POST, "/loopback", Some(json!({"address": "abc", "text": "x"}))).await;
+    assert!(shown.starts_with("`address`: `abc`") && said.starts_with("`address`: `abc`"), "{shown}, {said}");
+    let chat = json!({"address": ANNA, "text": "x", "chat": "foo"});
+    let refused = desk.refused(400, Method::POST, "/loopback", Some(chat)).await;
+    assert_eq!(refused, "`chat`: `foo` is no kind of chat; there are: direct, group, broadcast, status");
 }
 
 #[tokio::test]

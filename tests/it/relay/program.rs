@@ -185,3 +185,57 @@ async fn a_refusal_of_first_contacts_stops_them_until_a_person_says_otherwise() 
     let unlocked = desk.done(Method::POST, "/channels/whatsapp/unlock", Some(json!({}))).await;
     assert_eq!(unlocked["no_first_contacts"], Value::Null);
 }
+
+#[tokio::test]
+async fn a_refusal_that_says_that_the_account_is_locked_stops_everything_until_the_program_says_otherwise() {
+    let folder = tempfile::tempdir().unwrap();
+    // It refuses the first message; asked to log out it says first that it is locked, then that it
+    // is online.
+    let says = r#"if [ -e refused ]; then echo "{\"kind\":\"sent\",\"id\":\"$id\"}"; else touch refused; \
+echo "{\"kind\":\"refused\",\"id\":\"$id\",\"code\":\"403\",\"reason\":\"account locked\",\"left\":true}"; fi ;;
+    *'"kind":"logout"'*) if [ -e banned ]; then echo '{"kind":"status","state":"online"}'; else touch banned; \
+echo '{"kind":"status","state":"locked","code":"402","until":"2026-11-29T00:00:00Z"}'; fi"#;
+    let desk = desk(folder.path(), says).await;
+    let id = ordered(&desk).await;
+    goes(&desk, id, 1, "failed").await;
+    let locked = channel(&desk).await;
+    assert_eq!((&locked["state"], &locked["reason"]), (&json!("locked"), &json!("403: account locked")), "{locked}");
+    assert_eq!(locked["no_first_contacts"], Value::Null);
+    desk.done(Method::POST, &format!("/instances/{id}/send"), Some(json!({"text": "Still there?"}))).await;
+    desk.app.advance(600);
+    let waits = json!({"why": "not_online", "until": null});
+    assert_eq!((&desk.instance(id).await["waits"], &desk.transcript(id).await[1]["waits"]), (&waits, &waits));
+    let logout = async || desk.done(Method::POST, "/channels/whatsapp/logout", Some(json!({}))).await;
+    logout().await;
+    let banned = async {
+        while channel(&desk).await["until"].is_null() {
+            tokio::task::yield_now().await;
+        }
+    };
+    in_time("the ban", banned).await;
+    assert_eq!(desk.instance(id).await["waits"], json!({"why": "not_online", "until": "2026-11-29T00:00:00Z"}));
+    // A person's rest is the nearer reason.
+    desk.post(id, "pause").await;
+    assert_eq!(desk.instance(id).await["waits"]["why"], "paused");
+    desk.post(id, "resume").await;
+    logout().await;
+    goes(&desk, id, 2, "sent").await;
+}
+
+#[tokio::test]
+async fn a_late_word_that_nothing_left_has_the_message_wait_again() {
+    let folder = tempfile::tempdir().unwrap();
+    // It answers nothing; asked to log out it says of the last message that it never left.
+    let says = r#"if [ -e late ]; then echo "{\"kind\":\"sent\",\"id\":\"$id\"}"; fi ;;
+    *'"kind":"logout"'*) touch late; id=$(grep '"kind":"send"' lines | tail -n 1 | sed 's/.*"id":"\([0-9A-F]*\)".*/\1/'); \
+echo "{\"kind\":\"refused\",\"id\":\"$id\",\"code\":\"offline\",\"left\":false}""#;
+    let mut desk = desk(folder.path(), says).await;
+    let id = ordered(&desk).await;
+    goes(&desk, id, 1, "sending").await;
+    desk.app.crash().await;
+    desk.app.start_again().await;
+    goes(&desk, id, 1, "unknown").await;
+    online(&desk).await;
+    desk.done(Method::POST, "/channels/whatsapp/logout", Some(json!({}))).await;
+    goes(&desk, id, 1, "sent").await;
+}

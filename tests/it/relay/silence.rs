@@ -1,9 +1,12 @@
 //! A contact who does not answer: follow-ups at their times, and the end.
 
+use std::sync::Arc;
+
 use serde_json::json;
+use tokio::sync::Notify;
 
 use super::{ANNA, Desk, writes};
-use crate::support::{call, text};
+use crate::support::{Reply, call, text};
 
 #[tokio::test]
 async fn silence_is_followed_up_and_at_last_given_up() {
@@ -38,6 +41,24 @@ async fn an_answer_sets_the_count_back() {
     desk.say(ANNA, "Yes").await;
     desk.until_delivery(id, 4, "queued").await;
     desk.app.run_until_idle().await;
+    assert_eq!(desk.instance(id).await["follow_ups"], 0);
+}
+
+#[tokio::test]
+async fn an_answer_during_a_follow_up_sets_the_count_back_too() {
+    let desk = Desk::start().await;
+    let id = desk.begun(ANNA).await;
+    let asked = desk.app.script.requests().len();
+    let go = Arc::new(Notify::new());
+    desk.app.script([Reply::After(go.clone(), Box::new(writes("Hello?"))), text(""), writes("Good"), text("")]);
+    desk.app.advance(1_800);
+    desk.app.script.asked(asked + 1).await;
+    desk.say(ANNA, "Here I am").await;
+    go.notify_one();
+    desk.until_delivery(id, 4, "queued").await;
+    desk.app.run_until_idle().await;
+    let said: Vec<_> = desk.transcript(id).await.iter().map(|message| message["text"].clone()).collect();
+    assert_eq!(said, ["Is Friday fine?", "Here I am", "Hello?", "Good"]);
     assert_eq!(desk.instance(id).await["follow_ups"], 0);
 }
 

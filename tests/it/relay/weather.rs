@@ -102,6 +102,42 @@ async fn a_refusal_is_final_and_a_lock_of_the_account_stops_first_contacts_alone
 }
 
 #[tokio::test]
+async fn a_contact_is_known_once_a_message_was_sent_or_they_wrote_and_not_by_a_refusal() {
+    let desk = Desk::start().await;
+    let ben = "+491709999999";
+    let refused = met(&desk, ANNA, Fault::Refuse("463".into())).await;
+    desk.until_delivery(refused, 1, "failed").await;
+    let waits = json!({"why": "no_first_contacts", "until": null});
+    // Neither a person nor another instance writes to her, nor a first message to somebody else.
+    let again = json!({"text": "Once more"});
+    desk.done(Method::POST, &format!("/instances/{refused}/send"), Some(again)).await;
+    assert_eq!(desk.instance(refused).await["waits"], waits);
+    desk.post(refused, "cancel").await;
+    desk.app.script([writes("Is Friday fine?"), text("")]);
+    let anew = desk.order(ANNA).await;
+    desk.until(anew, "WAITING_FOR_REPLY").await;
+    desk.app.run_until_idle().await;
+    desk.app.script([writes("Hello"), text("")]);
+    let held = desk.order(ben).await;
+    desk.until(held, "WAITING_FOR_REPLY").await;
+    desk.app.run_until_idle().await;
+    desk.app.advance(60);
+    assert_eq!((&desk.instance(anew).await["waits"], &desk.instance(held).await["waits"]), (&waits, &waits));
+    // He writes: he is no stranger, and is answered.
+    desk.app.script([writes("Good"), text("")]);
+    desk.say(ben, "I write first").await;
+    desk.delivered(held, 1).await;
+    desk.app.advance(4);
+    desk.delivered(held, 3).await;
+    desk.app.run_until_idle().await;
+    assert_eq!(desk.instance(anew).await["waits"], waits);
+    let channel = &desk.done(Method::GET, "/channels", None).await["channels"][0];
+    assert_eq!(channel["used"]["first_contacts_day"], 1, "the one that was refused: {channel}");
+    desk.done(Method::POST, "/channels/loopback/unlock", Some(json!({}))).await;
+    desk.delivered(anew, 1).await;
+}
+
+#[tokio::test]
 async fn a_service_that_is_away_gets_the_message_when_it_is_back() {
     let desk = Desk::start().await;
     let id = met(&desk, ANNA, Fault::Offline).await;

@@ -18,7 +18,7 @@ export function relayWorld(at) {
     [
       instance(7, "WAITING_FOR_REPLY", { unknown: 1 }),
       instance(6, "PAUSED", { paused_from: "ACTIVE", todos: [] }),
-      instance(5, "NEEDS_HUMAN_INTERVENTION", { reason: "They ask for a discount." }),
+      instance(5, "NEEDS_HUMAN_INTERVENTION", { reason: "They ask for a \u202ediscount." }),
       instance(4, "QUEUED"),
       instance(3, "COMPLETED", { reason: "The viewing is on Friday at 15:00.", ended_at: at(-30 * MINUTE), next_heartbeat_at: null }),
       instance(2, "FAILED", { reason: "cancelled", ended_at: at(-40 * MINUTE), next_heartbeat_at: null }),
@@ -81,7 +81,7 @@ function webhookAnswers(asked) {
     "GET /api/relay/webhooks": () => ({ webhooks }),
     "POST /api/relay/webhooks": ({ body: { url, with_text } }) => {
       asked.push(`webhook ${url} ${with_text}`);
-      if (!url.startsWith("https://")) return { refused: 400, error: "`url`: an address begins with https://" };
+      if (!url.startsWith("https://")) return { refused: 400, error: "`url`: an address begins with https://", at: { field: "url", says: "An address begins with `https://`." } };
       const made = { id: 2, url, with_text, created_at: new Date().toISOString(), waiting: 0, failed: 0, last_error: null };
       webhooks = [...webhooks, made];
       return { ...made, secret: "whsec-4711" };

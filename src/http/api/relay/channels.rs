@@ -18,6 +18,9 @@ use crate::wire::api::{
 /// The most bytes of a text that a phone of the test channel takes.
 const MOST_SAID: usize = 64 * MOST_TEXT_IN;
 
+/// The kinds of chat, and first the one that is no other.
+const CHATS: [&str; 4] = ["direct", "group", "broadcast", "status"];
+
 /// The phone that is asked for.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -72,7 +75,7 @@ pub(super) async fn settings(doors: &Doors) -> Result<RelaySettingsInfo, StoreEr
 }
 
 pub(super) async fn phone(Owner(doors): Owner, QueryString(asked): QueryString<AskedPhone>) -> Reply<LoopbackPhone> {
-    let phone = asked.address.as_deref().map(shown::address).transpose()?;
+    let phone = asked.address.as_deref().map(|phone| shown::address("address", phone)).transpose()?;
     let found =
         doors.store.loopback_messages(phone.as_ref().map(|phone| phone.as_str()), asked.after.unwrap_or_default()).await?;
     let message = found.into_iter().map(|message| PhoneMessage {
@@ -93,7 +96,7 @@ pub(super) async fn phone(Owner(doors): Owner, QueryString(asked): QueryString<A
 }
 
 pub(super) async fn say(Owner(doors): Owner, Body(said): Body<LoopbackSay>) -> Reply<LoopbackCame> {
-    let from = shown::address(&said.address)?;
+    let from = shown::address("address", &said.address)?;
     if said.text.trim().is_empty() || said.text.len() > MOST_SAID {
         return Err(ApiRefusal::bad(format!("`text` has 1 to {MOST_SAID} bytes, like \"text\": \"Yes, Friday is fine\"")));
     }
@@ -104,7 +107,10 @@ pub(super) async fn say(Owner(doors): Owner, Body(said): Body<LoopbackSay>) -> R
     let id = said.id.unwrap_or_else(|| doors.access.fresh_id());
     let open = there(&doors, LOOPBACK)?;
     let inbox = doors.channels.inbox(open, &doors.store, &doors.clock, &doors.site.media());
-    let chat = said.chat.unwrap_or_else(|| "direct".to_owned());
+    let chat = said.chat.unwrap_or_else(|| CHATS[0].to_owned());
+    if !CHATS.contains(&&*chat) {
+        return Err(ApiRefusal::bad(format!("`chat`: `{chat}` is no kind of chat; there are: {}", CHATS.join(", "))));
+    }
     let message = IncomingMessage {
         id: id.clone(),
         from: said.address.clone(),

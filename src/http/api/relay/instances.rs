@@ -55,7 +55,8 @@ pub(super) async fn list(Owner(doors): Owner, QueryString(asked): QueryString<As
     let states = asked.state.as_deref().unwrap_or_default().split(',').map(str::trim).filter(|state| !state.is_empty());
     let states = states.map(|state| state.to_ascii_uppercase().parse::<InstanceState>());
     let states = states.collect::<Result<Vec<_>, _>>().map_err(|why| ApiRefusal::bad(format!("`state`: {why}")))?;
-    let contact = asked.contact.as_deref().map(shown::address).transpose()?.map(|contact| contact.to_string());
+    let contact = asked.contact.as_deref().map(|contact| shown::address("contact", contact)).transpose()?;
+    let contact = contact.map(|contact| contact.to_string());
     let limit = limit(asked.limit)?;
     let mut found = doors.store.relay_instances(&InstanceFilter { states, contact, limit: limit + 1 }).await?;
     let more = i64::try_from(found.len()).unwrap_or(i64::MAX) > limit;
@@ -73,7 +74,7 @@ pub(super) async fn show(Owner(doors): Owner, At(id): At<InstanceId>) -> Reply<I
     let counted = doors.store.relay_instance(id).await?;
     let waits = match counted.queued {
         0 => None,
-        _ => doors.store.instance_held_back(&counted.instance, doors.clock.now()).await?,
+        _ => shown::waits(&doors, &counted.instance).await?,
     };
     Ok(Json(InstanceInfo { waits, ..shown::instance(counted, false) }))
 }
@@ -90,7 +91,7 @@ pub(super) async fn transcript(
     messages.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     let waits = |message: &RelayMessage| message.delivery.state == Some(DeliveryState::Queued);
     let held = match messages.iter().any(waits) {
-        true => doors.store.instance_held_back(&instance, doors.clock.now()).await?,
+        true => shown::waits(&doors, &instance).await?,
         false => None,
     };
     let line = |message: RelayMessage| TranscriptMessage { waits: held.filter(|_| waits(&message)), ..shown::message(message) };
@@ -124,7 +125,7 @@ async fn as_it_was(doors: &Doors, instance: Instance) -> Result<InstanceInfo, Ap
 }
 
 pub(super) async fn send(Owner(doors): Owner, At(id): At<InstanceId>, Body(said): Body<SayAsAgent>) -> Reply<SaidAsAgent> {
-    let text = said.text.trim();
+    let text = seen_name(&said.text);
     if text.is_empty() || text.chars().count() > MOST_TEXT_OUT {
         return Err(ApiRefusal::bad(format!("`text` has 1 to {MOST_TEXT_OUT} characters, like \"text\": \"Hello\"")));
     }
@@ -198,7 +199,7 @@ fn read(doors: &Doors, order: InstanceOrder) -> Result<NewInstance, ApiRefusal> 
     if key.as_ref().is_some_and(|key| key.is_empty() || key.len() > MOST_KEY) {
         return Err(ApiRefusal::bad(format!("`key` has 1 to {MOST_KEY} bytes, like \"viewing-friday\"")));
     }
-    let contact = shown::address(&contact)?;
+    let contact = shown::address("contact", &contact)?;
     let (heartbeat_seconds, max_follow_ups) = (heartbeat, follow_ups);
     Ok(NewInstance { channel, contact, objective, todos, heartbeat_seconds, max_follow_ups, time_zone, key })
 }

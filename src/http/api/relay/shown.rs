@@ -4,7 +4,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::super::reply::ApiRefusal;
 use crate::channels::OpenChannel;
-use crate::domain::relay::{ContactAddress, Pace, RelayMessage, SaidBy};
+use crate::domain::InstanceState;
+use crate::domain::relay::{ChannelState, ContactAddress, HeldBack, Hold, Instance, Pace, RelayMessage, SaidBy};
 use crate::http::Doors;
 use crate::store::{CountedInstance, RelayError, StoreError};
 use crate::wire::api::{ChannelInfo, ChannelUse, InstanceInfo, TranscriptMessage};
@@ -104,12 +105,22 @@ pub(super) async fn channel(doors: &Doors, open: &OpenChannel) -> Result<Channel
     })
 }
 
-/// The address of a contact.
+/// Why messages of an instance that wait in the outbox do not leave now.
+pub(super) async fn waits(doors: &Doors, instance: &Instance) -> Result<Option<HeldBack>, StoreError> {
+    let status = doors.channels.get(&instance.channel).map(|open| open.channel.status().borrow().clone());
+    let online = status.as_ref().is_some_and(|status| status.state == ChannelState::Online);
+    if online || instance.progress.state == InstanceState::Paused {
+        return doors.store.instance_held_back(instance, doors.clock.now()).await;
+    }
+    Ok(Some(HeldBack { why: Hold::NotOnline, until: status.and_then(|status| status.until) }))
+}
+
+/// The address of a contact, in this field.
 ///
 /// # Errors
-/// A sentence that shows a right one.
-pub(super) fn address(written: &str) -> Result<ContactAddress, ApiRefusal> {
-    ContactAddress::read(written).map_err(|why| ApiRefusal::bad(format!("`contact`: {why}")))
+/// A sentence that names the field and shows a right one.
+pub(super) fn address(field: &str, written: &str) -> Result<ContactAddress, ApiRefusal> {
+    ContactAddress::read(written).map_err(|why| ApiRefusal::bad(format!("`{field}`: {why}")))
 }
 
 impl From<RelayError> for ApiRefusal {

@@ -15,7 +15,7 @@ pub(super) async fn list(Owner(doors): Owner) -> Reply<WebhookList> {
 }
 
 pub(super) async fn add(Owner(doors): Owner, Body(NewWebhook { url, with_text }): Body<NewWebhook>) -> Reply<WebhookInfo> {
-    webhook_grant(&url).map_err(|why| ApiRefusal::bad(format!("`url`: {why}")))?;
+    webhook_grant(&url).map_err(|why| ApiRefusal::bad(format!("`url`: {why}")).at("url", &why))?;
     let id = doors.store.add_webhook(&url, with_text, doors.clock.now()).await?;
     let secret = doors.store.webhook_key(id);
     Ok(Json(shown(there(&doors, id).await?, Some(secret))))

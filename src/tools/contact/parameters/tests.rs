@@ -32,7 +32,7 @@ fn a_delay_is_a_minute_to_thirty_days() {
 fn a_message_has_words_and_not_too_many() {
     let sent = |text: &str| SendMessage { text: text.into() }.checked();
     assert_eq!(sent(" Hello ").unwrap(), "Hello");
-    assert!(sent(" \n ").is_err() && sent(&"x".repeat(4_097)).is_err());
+    assert!(sent(" \n ").is_err() && sent("\u{200b} \u{2060}").is_err() && sent(&"x".repeat(4_097)).is_err());
 }
 
 #[test]
@@ -44,5 +44,5 @@ fn a_todo_is_named_by_its_number_also_as_a_text() {
 #[test]
 fn a_reason_says_something() {
     assert_eq!(reason(" done ").unwrap(), "done");
-    assert!(reason("  ").is_err());
+    assert!(reason("  ").is_err() && reason("\u{200b}").is_err());
 }

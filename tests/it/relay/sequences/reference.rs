@@ -121,6 +121,7 @@ impl Reference {
         (it.state, it.from) = ("WAITING_FOR_REPLY", None);
         it.heartbeat = Some(now + it.wish.take().unwrap_or(it.every));
         if self.notes.iter().any(|note| note.talk == talk && note.by == Author::Contact && note.turn.is_none()) {
+            self.talks[talk].follow_ups = 0;
             self.hear(talk);
         }
     }
@@ -266,7 +267,8 @@ impl Reference {
         match self.talks[talk].state {
             "CREATED" => self.talks[talk].state = "ACTIVE",
             "HEARTBEAT_SCHEDULED" => {
-                self.talks[talk].follow_ups += 1;
+                let heard = self.notes.iter().any(|note| note.talk == talk && note.by == Author::Contact && note.turn == turn);
+                self.talks[talk].follow_ups += i32::from(!heard);
                 self.wait_for_reply(talk);
             }
             _ => {}
@@ -363,8 +365,8 @@ impl Reference {
     /// An attempt ends so, or a peer says so later.
     pub fn hears(&mut self, note: usize, state: &'static str) -> &'static str {
         let before: &[&str] = match state {
-            "queued" | "unknown" => &["sending"],
-            "sent" => &["sending", "unknown"],
+            "unknown" => &["sending"],
+            "queued" | "sent" => &["sending", "unknown"],
             "read" => &["sending", "unknown", "sent", "delivered"],
             _ => &["sending", "unknown", "sent"],
         };
