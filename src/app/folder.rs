@@ -1,8 +1,8 @@
 //! The data folder: one server at a time holds it, and it keeps that server's name.
 
-use std::fs::{self, DirBuilder, File, TryLockError};
-use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::fs::{self, DirBuilder, File, Permissions, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -13,6 +13,8 @@ use crate::lasting::Lasting;
 
 /// The lock of the server that holds the folder.
 const LOCK: &str = "server.lock";
+/// The mode of a file that is this account's alone.
+const CLOSED: u32 = 0o600;
 /// How long a server waits for the lock. A command that only looks has it for a moment.
 const LOCK_LIMIT: Duration = Duration::from_millis(200);
 
@@ -78,7 +80,10 @@ impl DataFolder {
         // one and must reach its folder.
         DirBuilder::new().recursive(true).mode(0o711).create(path).map_err(unusable)?;
         let path = path.canonicalize().map_err(unusable)?;
-        let lock = File::options().create(true).write(true).truncate(false).open(path.join(LOCK)).map_err(unusable)?;
+        // An account that can open the lock can hold it.
+        let lock =
+            File::options().create(true).write(true).truncate(false).mode(CLOSED).open(path.join(LOCK)).map_err(unusable)?;
+        close(&lock);
         let Some(lock) = locked(lock).map_err(unusable)? else { return Err(FolderError::Taken(path)) };
         let server_id = server_id(&path.join("server-id"), random).map_err(unusable)?;
         Ok(Self { path, server_id, _lock: Arc::new(lock) })
@@ -137,6 +142,14 @@ impl DataFolder {
     }
 }
 
+/// Closes a file to other accounts that an earlier version left open to them. Another's file stays
+/// as it is.
+fn close(file: &File) {
+    if file.metadata().is_ok_and(|facts| facts.permissions().mode() & 0o077 != 0) {
+        let _ = file.set_permissions(Permissions::from_mode(CLOSED));
+    }
+}
+
 /// The lock, taken; `None` if another server has it.
 fn locked(lock: File) -> io::Result<Option<File>> {
     match lock.try_lock() {
@@ -160,7 +173,7 @@ fn server_id(file: &Path, random: &dyn Random) -> io::Result<String> {
     let mut bytes = [0; 16];
     random.fill(&mut bytes);
     let id = hex::encode(bytes);
-    fs::write(file, &id)?;
+    File::options().create(true).write(true).truncate(true).mode(CLOSED).open(file)?.write_all(id.as_bytes())?;
     Ok(id)
 }
 

@@ -315,9 +315,9 @@ async fn opened(
         return Err(StartError::Reachable(address));
     }
     store.keep_up_to(config.undo_bytes).await?;
-    // No runner works yet, so a task that goes on has these limits, too.
-    if let Some(limits) = config.operator.as_ref().and_then(|operator| operator.limits) {
-        operator::set_limits(&store, limits, clock.now()).await?;
+    // No runner works yet, so this holds for a task that goes on, too.
+    if let Some(numbers) = &config.operator {
+        operator::settle(&store, numbers, clock.now()).await?;
     }
     Ok(store)
 }

@@ -239,11 +239,11 @@ pub fn ended_by(state: ApprovalState, tool: &str) -> Option<String> {
 /// A question, as its person reads it on the phone. One that messages cannot show whole is allowed
 /// elsewhere.
 pub fn question(task: i64, shown: &Shown, until: DateTime<Utc>) -> String {
-    let Shown { tool, what, question, why, words, .. } = shown;
+    let Shown { tool, what, question, why, .. } = shown;
     let arguments = arguments_of(shown);
     let cut = beginning(&arguments);
     let (what, why) = (plain_text(&question.clone().unwrap_or_else(|| what.join(" "))), plain_text(why));
-    let Words { approve, deny, .. } = words;
+    let Words { approve, deny, .. } = shown.words_of_sender();
     let (yes, no) = (approve.first().map_or("CONFIRMAR", String::as_str), deny.first().map_or("CANCELAR", String::as_str));
     let decide = match cut {
         None => format!("Answer {yes} to allow exactly this, or {no} to abort the task."),
@@ -278,9 +278,9 @@ fn arguments_of(shown: &Shown) -> String {
     written_out(&serde_json::to_string_pretty(&shown.arguments).unwrap_or_default())
 }
 
-/// JSON on which everything that hides or turns text stands as its number: it means the same, and a
-/// person sees it.
-fn written_out(json: &str) -> String {
+/// A text on which everything that hides or turns text stands as its number, as JSON writes it, so
+/// that a person sees it. JSON means the same then.
+pub fn written_out(json: &str) -> String {
     let mut shown = String::with_capacity(json.len());
     for letter in json.chars() {
         match hides(letter) {
@@ -302,9 +302,14 @@ pub const NOTHING_WAITS: &str = "Nothing waits for a confirmation now, so nothin
 /// The answer to a word that decides, if its sender cannot have read the question that waits.
 pub const WRITTEN_BEFORE: &str =
     "That was written before the question was sent, so nothing was done. The question still waits for CONFIRMAR or CANCELAR.";
+/// The answer to a word that allows, if the channel did not take the question.
+pub const NOT_SHOWN: &str = "The question did not reach this chat, so CONFIRMAR does not allow it. Read it on the page (#operator) or with \
+     `level3 approvals`, and decide it there; CANCELAR aborts the task.";
 /// The answer to a word that came from another number than the order.
 pub const ANOTHERS: &str =
     "The question that waits belongs to another number's task; only that number, the page or the command line decides.";
+/// The answer to a word that came from a number, if the order came from the page.
+pub const PAGES: &str = "The question that waits is about an order of the page; only the page or the command line decides.";
 /// The answer to a plain yes, if the question that waits wants more.
 pub const NOT_ENOUGH: &str =
     "A plain yes is not enough for this one. Answer CONFIRMAR to allow it, or CANCELAR to abort the task.";

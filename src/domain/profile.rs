@@ -152,6 +152,9 @@ pub enum FailureWords {
     Short,
 }
 
+/// The variables that say a model. They are read if `config.json` says none: halves of two models
+/// make none.
+const OF_MODEL: [&str; 3] = ["LLM_PROVIDER", "LLM_MODEL", "LLM_BASE_URL"];
 /// The settings of a model as variables, and their places in the home of `level3 operator`.
 const IN_HOME: [(&str, &str); 10] = [
     ("LLM_PROVIDER", "`model.provider` in config.json"),
@@ -172,9 +175,10 @@ impl FailureWords {
     /// them.
     pub fn named(self, told: &str) -> String {
         match self {
-            Self::OfHome => IN_HOME
-                .iter()
-                .fold(told.to_owned(), |told, (variable, place)| told.replace(variable, &format!("{place} (or {variable})"))),
+            Self::OfHome => IN_HOME.iter().fold(told.to_owned(), |told, (variable, place)| {
+                let only = if OF_MODEL.contains(variable) { ", if `model` there is empty" } else { "" };
+                told.replace(variable, &format!("{place} (or {variable}{only})"))
+            }),
             Self::Full | Self::Short => told.to_owned(),
         }
     }
@@ -305,8 +309,8 @@ mod tests {
         let told = "LLM_PROVIDER is `openai`, which needs a key: set OPENAI_API_KEY.";
         assert_eq!(
             FailureWords::OfHome.named(told),
-            "`model.provider` in config.json (or LLM_PROVIDER) is `openai`, which needs a key: set the file model-key (or \
-             OPENAI_API_KEY)."
+            "`model.provider` in config.json (or LLM_PROVIDER, if `model` there is empty) is `openai`, which needs a key: set the file \
+             model-key (or OPENAI_API_KEY)."
         );
         assert_eq!(FailureWords::Full.named(told), told);
     }

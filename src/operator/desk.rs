@@ -132,6 +132,10 @@ impl Desk {
                 (turn, source, Subject::Answer.key(turn.0), ended(turn, state, reason, answer, recorded))
             }
         };
+        // Nothing is written to a number that was taken off the list.
+        if !self.operator.settings.numbers.iter().any(|number| number.as_str() == source.address) {
+            return Ok(());
+        }
         let (channel, address) = (&*source.channel, &*source.address);
         let words = OperatorWords { conversation, channel, address, key: &key, text: &text, turn: Some(turn), media: None };
         self.operator.store.say_to_operator(words, self.operator.clock.now()).await.map(drop)

@@ -14,7 +14,7 @@ use chrono::{DateTime, Utc};
 
 use crate::channels::Channels;
 use crate::clock::Clock;
-use crate::config::OperatorLimits;
+use crate::config::{OperatorLimits, OperatorNumbers};
 use crate::domain::relay::ContactAddress;
 use crate::domain::{ConversationId, Mode};
 use crate::profiles::{OPERATOR, Profiles};
@@ -64,12 +64,27 @@ impl Operator {
     }
 }
 
-/// Writes the limits of a task into the operator's policy, for turns that begin or go on after
-/// this. The rest of it is a person's to set.
+/// Brings what is kept into line with the settings of a start: who may order, and the limits of a
+/// task.
 ///
 /// # Errors
 /// If the database does not answer.
-pub async fn set_limits(store: &Store, limits: OperatorLimits, now: DateTime<Utc>) -> Result<(), StoreError> {
+pub async fn settle(
+    store: &Store,
+    OperatorNumbers { numbers, limits, .. }: &OperatorNumbers,
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let numbers: Vec<_> = numbers.iter().map(ToString::to_string).collect();
+    store.only_numbers_order(&numbers, now).await?;
+    match limits {
+        Some(limits) => set_limits(store, *limits, now).await,
+        None => Ok(()),
+    }
+}
+
+/// Writes the limits of a task into the operator's policy, for turns that begin or go on after
+/// this. The rest of it is a person's to set.
+async fn set_limits(store: &Store, limits: OperatorLimits, now: DateTime<Utc>) -> Result<(), StoreError> {
     let policy = store.policy(OPERATOR).await?;
     let mut budgets = policy.budgets;
     budgets.turn.steps = Some(limits.max_iterations);

@@ -3,6 +3,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use futures::FutureExt;
@@ -11,7 +12,7 @@ use tokio::sync::watch;
 use super::serve::{self, Beside};
 use crate::app::{App, DataFolder, FolderError};
 use crate::channels::ChannelStatus;
-use crate::cli::operator::{OperatorCommand, OperatorSetup, Terminal, code_to_scan, reset_session};
+use crate::cli::operator::{OperatorCommand, Terminal, code_to_scan, reset_session};
 use crate::cli::{CliError, ClientOptions, Screen};
 use crate::clock::SystemRandom;
 use crate::config::{Config, OperatorEnvironment};
@@ -48,8 +49,11 @@ fn run(command: OperatorCommand) -> anyhow::Result<ExitCode> {
         let mut out = io::stdout();
         let mut screen = Screen { terminal: at_terminal, json: false, out: &mut out };
         let terminal = Terminal { columns: columns().filter(|_| at_terminal) };
-        let setup = command.set_up(OperatorEnvironment::load(), terminal, &mut screen)?;
-        let _held = alone(&setup)?;
+        let mut held = None;
+        let setup = command.set_up(OperatorEnvironment::load(), terminal, &mut screen, |home, resets| {
+            held = alone(home.path(), resets)?;
+            Ok(())
+        })?;
         if setup.resets {
             reset_session(&setup.home, &mut screen)?;
         }
@@ -97,14 +101,14 @@ fn again() -> ExitCode {
 
 /// Holds the home, so that an operator that runs on it keeps its session of WhatsApp, whatever
 /// address its page has. `None` if the home cannot be held for another reason: the server says it.
-fn alone(setup: &OperatorSetup) -> anyhow::Result<Option<DataFolder>> {
-    match DataFolder::take(setup.home.path(), &SystemRandom) {
+fn alone(home: &Path, resets: bool) -> Result<Option<DataFolder>, CliError> {
+    match DataFolder::take(home, &SystemRandom) {
         Ok(held) => Ok(Some(held)),
-        Err(FolderError::Taken(home)) => {
-            let told = format!("an operator runs on {} already: end it first, or name another home with --home", home.display());
-            Err(CliError::Failed(told).into())
-        }
-        Err(error) if setup.resets => Err(error.into()),
+        Err(FolderError::Taken(home)) => Err(CliError::Failed(format!(
+            "an operator runs on {} already: end it first, or name another home with --home",
+            home.display()
+        ))),
+        Err(error) if resets => Err(CliError::Failed(format!("{:#}", anyhow::Error::from(error)))),
         Err(_) => Ok(None),
     }
 }

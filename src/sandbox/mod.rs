@@ -42,7 +42,7 @@ use crate::governor::Permit;
 pub use check::CheckedDraft;
 pub use error::{CallError, CheckError, SandboxError};
 pub use python::{InstalledPython, PythonError};
-pub use reach::{KvRequest, Missing, Nothing, Operation, OperationRefused, OperationRequest, Reach};
+pub use reach::{KvRequest, Missing, Nothing, Operation, OperationRefused, OperationRequest, Reach, RefusedOperation};
 pub use script::{ScriptEnd, ScriptSlot, ScriptText};
 pub use trials::{Rehearsed, TestResult};
 

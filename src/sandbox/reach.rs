@@ -22,6 +22,12 @@ pub trait Reach: Send + Sync {
     /// If there is no such secret, in words for the capability's author.
     fn secret(&self, name: &str) -> Result<String, OperationRefused>;
 
+    /// Hears of an operation that the sandbox refused: its request is none, or no grant allows it.
+    /// It is not done.
+    fn refused(&self, _: RefusedOperation) -> BoxFuture<'static, ()> {
+        std::future::ready(()).boxed()
+    }
+
     /// How deep the call is nested in calls of other capabilities: 0 for a turn's own call. Calls
     /// of each depth have room of their own, so that calls which wait for others cannot keep those
     /// from running.
@@ -38,6 +44,17 @@ pub struct Operation {
     pub ordinal: u32,
     /// The operation itself.
     pub request: OperationRequest,
+}
+
+/// An operation that the sandbox refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedOperation {
+    /// Its number, counted with the others.
+    pub ordinal: u32,
+    /// The request, as the code wrote it.
+    pub request: String,
+    /// The reason.
+    pub why: String,
 }
 
 /// The kinds of operation, and the answer to each.

@@ -48,7 +48,7 @@ pub use neighbours::{Hint, Neighbours};
 pub use operator::{LastWords, OperatorTask, OperatorWords, RecordedAction, Unsaid};
 pub use places::{Places, ReadByProfile, TakenUp};
 pub use queue::accepting::{Accepted, NewMessage};
-pub use queue::answers::Question;
+pub use queue::answers::{Question, QuestionWay};
 pub use queue::approvals::{DecideError, NewApproval};
 pub use queue::calls::{Along, SeenAtEnd};
 pub use queue::crashes::Crash;

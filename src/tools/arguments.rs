@@ -6,7 +6,10 @@ use schemars::transform::ReplaceBoolSchemas;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::domain::{Refusal, numbers, undoubled};
+use crate::domain::{Refusal, numbers, shortened, undoubled};
+
+/// The most bytes of an argument's name that a refusal repeats.
+const LONGEST_NAME: usize = 64;
 
 /// Reads the arguments' text as a JSON object; an empty text counts as an empty object.
 pub(super) fn parse(text: &str) -> Result<Value, Refusal> {
@@ -86,6 +89,16 @@ pub(super) fn read<T: DeserializeOwned>(mut arguments: Value) -> Result<T, Refus
         let (path, fault) = (error.path().to_string(), error.inner());
         Refusal::arguments(if path == "." { fault.to_string() } else { format!("`{path}`: {fault}") })
     })
+}
+
+/// Refuses arguments that a tool does not know. A `null` is as good as none. `hidden`: one that it
+/// knows, and of which no model is told.
+pub(super) fn only(known: &[&str], hidden: &str, arguments: &Value) -> Result<(), Refusal> {
+    let given = arguments.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+    let unknown: Vec<_> = given.map(|(name, _)| name.as_str()).filter(|name| *name != hidden && !known.contains(name)).collect();
+    let Some(first) = unknown.first() else { return Ok(()) };
+    let told = format!("there is no argument `{}`; the arguments are: {}", shortened(first, LONGEST_NAME), known.join(", "));
+    Err(Refusal::arguments(told).with("unknown", unknown.iter().map(|name| shortened(name, LONGEST_NAME)).collect::<Vec<_>>()))
 }
 
 /// The JSON Schema of a tool's parameters, without references or dialect, in the form that models

@@ -12,7 +12,7 @@ use super::recorder::Recording;
 use super::tool::{Doing, Executed, Prepared, Preparing, ToolError, ToolsOf};
 use super::{Tools, arguments};
 use crate::domain::{
-    CallAccount, Coaching, Effect, FailureWords, Finding, Grade, Origin, Outcome, Profile, Refusal, RefusalCode, Shown,
+    CallAccount, Coaching, Effect, FailureWords, Finding, Grade, Origin, Outcome, Profile, Refusal, RefusalCode, Shown, Words,
 };
 use crate::failpoint::{self, Point};
 use crate::governor::{self, Evidence, Opinion, Policy, Proposal, Recorded, Verdict};
@@ -294,8 +294,12 @@ impl Tools {
         let (sha256, now) = (proposal.sha256(), kit.clock.now());
         let mut card = prepared.act.card(kit).await?;
         card.what.extend(finding.sentences().cloned());
+        let words = profile.words_about(&proposal.effects, kit.store.asked_beside(lease).await?);
+        let by_channel = profile.operates && kit.store.source_of(lease.turn).await?.is_some();
+        let (words, channel_words) = if by_channel { (Words::none(), Some(words)) } else { (words, None) };
         let shown = Shown {
-            words: profile.words_about(&proposal.effects, kit.store.asked_beside(lease).await?),
+            words,
+            channel_words,
             tool: proposal.tool,
             arguments: proposal.arguments,
             what: card.what,

@@ -4,9 +4,9 @@
 //! survive the machine, whose end no capability causes. The files stay for the next calls, so a
 //! mark is two writes into the system's memory, and no file is made or removed for it.
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -39,7 +39,7 @@ impl Marks {
     /// # Errors
     /// If it cannot be made.
     pub fn open(folder: &Path) -> io::Result<Self> {
-        fs::create_dir_all(folder)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         Ok(Self(Arc::new(Folder { path: folder.to_owned(), free: Mutex::default() })))
     }
 

@@ -317,6 +317,15 @@ pub fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, ToolError> {
     arguments::read(arguments).map_err(ToolError::Refused)
 }
 
+/// The same for a tool that takes these and no others; `hidden` is one of which no model is told.
+///
+/// # Errors
+/// If they do not fit, or if one is another.
+pub fn read_known<T: DeserializeOwned>(known: &[&str], hidden: &str, arguments: &Value) -> Result<T, ToolError> {
+    arguments::only(known, hidden, arguments)?;
+    read(arguments.clone())
+}
+
 /// A tool that takes `T`.
 pub fn spec<T: JsonSchema>(name: &str, description: &str) -> ToolSpec {
     ToolSpec { name: name.to_owned(), description: description.to_owned(), parameters: arguments::schema::<T>() }

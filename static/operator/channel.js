@@ -1,7 +1,7 @@
 // The channel by which orders come: how it stands, and the code that links it to a phone.
 
 import { h } from "../core/dom.js";
-import { localTime } from "../core/times.js";
+import { shortTime } from "../core/times.js";
 import { operator as said } from "./words.js";
 
 /** The part: `{ node, put(answer, channels) }`. */
@@ -22,7 +22,7 @@ export function channelPart() {
     const word = h("span", { class: "operator-state", "data-state": state }, said.channelStates[state] ?? state);
     const parts = [h("p", {}, said.numbers(name, numbers), " ", word)];
     if (channel?.reason) parts.push(h("p", { class: "operator-note", dir: "auto" }, channel.reason));
-    if (channel?.until) parts.push(h("p", { class: "operator-note" }, said.until(localTime(channel.until))));
+    if (channel?.until) parts.push(h("p", { class: "operator-note" }, said.until(shortTime(channel.until))));
     if (channel?.qr) parts.push(h("p", {}, said.scan), await qrOf(channel.qr));
     if (strangers.length) parts.push(h("p", { class: "operator-note", "data-testid": "operator-strangers" }, said.strangers(strangers)));
     node.replaceChildren(...parts);

@@ -11,11 +11,11 @@ const MOST = 400;
 const KEPT = /\bmedia\/([0-9a-f]{64})\b/g;
 
 /**
- * `{ orders, steps, answer, media, end }`: the words of the person, the actions in their order (`{ call, at, reasoning, name, text, verdict, isRead,
- * asked, decided, law, operations, outcome }`), the last words, the fingerprints of the files that are named, and how it ended.
+ * `{ orders, steps, answer, unproven, media, end }`: the words of the person, the actions in their order (`{ call, at, reasoning, name, text, verdict, isRead,
+ * asked, decided, law, operations, outcome }`), the last words and if nothing recorded shows them, the fingerprints of the files that are named, and how it ended.
  */
 export function courseOf(events) {
-  const course = { orders: [], steps: [], answer: undefined, media: [], end: undefined };
+  const course = { orders: [], steps: [], answer: undefined, unproven: undefined, media: [], end: undefined };
   const said = new Map();
   const step = (call) => course.steps.find((each) => each.call === call) ?? {};
   for (const event of events) READ[event.kind]?.(event, { course, said, step });
@@ -27,8 +27,8 @@ const READ = {
   turn_queued: ({ origin, content }, { course }) => origin === "message" && content && course.orders.push(content),
   turn_resumed: ({ content }, { course }) => content && course.orders.push(content),
   turn_steered: ({ content }, { course }) => course.orders.push(content),
-  step_answered: ({ step, content, last, note }, { course, said }) => {
-    if (last) course.answer = note ? `${content}\n\n${note}` : content;
+  step_answered: ({ step, content, last, unproven, note }, { course, said }) => {
+    if (last) Object.assign(course, { answer: note ? `${content}\n\n${note}` : content, unproven });
     // The reasoning belongs to the actions that the answer asked for.
     else said.set(step, content);
   },

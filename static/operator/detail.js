@@ -38,16 +38,17 @@ export function openTask({ api, signal, id, conversation, from }) {
 }
 
 function courseNodes({ id, conversation, course, recordings, api }) {
-  const { orders, steps, answer, media, end } = course;
+  const { orders, steps, answer, unproven, media, end } = course;
   const parts = [
     h("p", {}, h("a", { href: addressOf("chat", conversation, id) }, said.inChat)),
     h("h3", {}, said.order),
-    ...orders.map((text) => h("p", { class: "operator-goal", dir: "auto" }, text)),
+    ...orders.map((text) => h("p", { class: "operator-goal", dir: "auto" }, exactNodes(text))),
     h("h3", {}, said.plan),
     steps.length > 0 ? h("ol", { class: "operator-steps", "data-testid": "operator-steps" }, steps.map(stepNode)) : h("p", { class: "none" }, said.noPlan),
   ];
-  if (answer) parts.push(h("h3", {}, said.answer), h("p", { class: "operator-goal", dir: "auto" }, answer));
-  if (end?.reason) parts.push(h("p", { class: "operator-note", dir: "auto" }, end.reason));
+  if (answer) parts.push(h("h3", {}, said.answer), h("p", { class: "operator-goal", dir: "auto" }, exactNodes(answer)));
+  if (unproven) parts.push(h("p", { class: "operator-undelivered" }, said.unproven));
+  if (end?.reason) parts.push(h("p", { class: "operator-note", dir: "auto" }, exactNodes(end.reason)));
   if (media.length > 0) parts.push(h("h3", {}, said.media), h("div", { class: "operator-media", "data-testid": "operator-media" }, media.map((name) => mediaNode(api.operatorMedia(name), name))));
   if (recordings.length > 0) parts.push(h("h3", {}, said.recordings), h("p", { class: "operator-note" }, said.recordedIn(id)), ...recordings.map((recording) => recordingNode(id, recording, api)));
   return parts;
@@ -64,7 +65,7 @@ function stepNode({ at, reasoning, name, text, verdict, isRead, asked, decided, 
   ];
   const state = outcome?.state ?? (asked && !decided ? "waits" : "open");
   const head = h("p", { class: "operator-head" }, h("code", {}, name), h("span", { class: "operator-state", "data-state": state }, said.stepStates[state]), at ? h("time", { datetime: at, title: localTime(at) }, shortTime(at)) : "");
-  return h("li", { "data-state": state }, head, text ? h("p", { class: "operator-note", dir: "auto" }, text) : "", pairs(rows));
+  return h("li", { "data-state": state }, head, text ? h("p", { class: "operator-note", dir: "auto" }, exactNodes(text)) : "", pairs(rows));
 }
 
 const verdictWords = ({ complexity, risk, impact, requires_confirmation: confirm }) =>
@@ -72,7 +73,7 @@ const verdictWords = ({ complexity, risk, impact, requires_confirmation: confirm
 
 function decisionWords({ asked, decided, law }) {
   if (decided) return [said.decisions[decided.state] ?? decided.state, approvals.by[decided.channel], decided.reason].filter(Boolean).join(", ");
-  if (asked) return said.until(localTime(asked.until));
+  if (asked) return said.until(shortTime(asked.until));
   return law && (said.laws[law] ?? law);
 }
 

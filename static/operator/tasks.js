@@ -6,6 +6,7 @@ import { waitingRows } from "../core/approvals.js";
 import { h, keyed } from "../core/dom.js";
 import { localTime, shortTime } from "../core/times.js";
 import "../ui/approval.js";
+import { exactNodes } from "../ui/exact.js";
 import { emptyState, waitingFor } from "../ui/states.js";
 import { operator as said } from "./words.js";
 
@@ -42,7 +43,7 @@ class OperatorTask extends HTMLElement {
     if (this.told === told) return;
     this.told = told;
     this.setAttribute("role", "listitem");
-    const { id, state, goal, from, reason, answer, undelivered = [], created_at: at } = task;
+    const { id, state, goal, from, reason, answer, unproven, undelivered = [], created_at: at } = task;
     const head = h(
       "div",
       { class: "operator-head" },
@@ -51,9 +52,10 @@ class OperatorTask extends HTMLElement {
       h("span", { class: "operator-note" }, from ? said.from(from) : said.byPage),
       h("time", { datetime: at, title: localTime(at) }, shortTime(at)),
     );
-    const parts = [head, h("p", { class: "operator-goal", dir: "auto" }, goal)];
+    const parts = [head, h("p", { class: "operator-goal", dir: "auto" }, exactNodes(goal))];
     const came = state === "ABORTED" ? reason : answer;
-    if (came) parts.push(h("p", { class: "operator-note", dir: "auto" }, came));
+    if (came) parts.push(h("p", { class: "operator-note", dir: "auto" }, exactNodes(came)));
+    if (unproven) parts.push(h("p", { class: "operator-undelivered", "data-testid": "operator-unproven" }, said.unproven));
     for (const message of undelivered) parts.push(h("p", { class: "operator-undelivered", dir: "auto", "data-testid": "operator-undelivered" }, undeliveredWords(message)));
     this.replaceChildren(...parts);
   }

@@ -9,6 +9,7 @@ export default {
   failed: { question: "The question did not arrive", picture: "The picture did not arrive", notice: "The notice did not arrive", answer: "The answer did not arrive" },
   unknown: { question: "The question may not have arrived", picture: "The picture may not have arrived", notice: "The notice may not have arrived", answer: "The answer may not have arrived" },
   decideHere: "Decide here, or in a terminal with: level3 approvals",
+  unproven: "Nothing recorded in this task shows what is said here.",
   sendAgain: "The place Relay sends it again.",
   states: { QUEUED: "Queued", RUNNING: "Running", AWAITING_CONFIRMATION: "Awaiting confirmation", COMPLETED: "Completed", ABORTED: "Aborted" },
   task: (id) => `Task ${id}`,
@@ -65,5 +66,7 @@ export default {
   save: "Save",
   saved: "The global context is saved",
   noJson: "This is no JSON object.",
+  twice: "A field stands twice; write it once.",
+  lost: (number) => `These digits would not be kept: ${number}. Write a shorter number, or a text between quotation marks.`,
   newer: "It was changed meanwhile. The newer version is shown above your draft; saving replaces it.",
 };

@@ -9,6 +9,7 @@ export default {
   failed: { question: "A pergunta não chegou", picture: "A imagem não chegou", notice: "O aviso não chegou", answer: "A resposta não chegou" },
   unknown: { question: "A pergunta talvez não tenha chegado", picture: "A imagem talvez não tenha chegado", notice: "O aviso talvez não tenha chegado", answer: "A resposta talvez não tenha chegado" },
   decideHere: "Decida aqui, ou num terminal com: level3 approvals",
+  unproven: "Nada registrado nesta tarefa mostra o que é dito aqui.",
   sendAgain: "O lugar Relay a reenvia.",
   states: { QUEUED: "Na fila", RUNNING: "Em execução", AWAITING_CONFIRMATION: "Aguarda confirmação", COMPLETED: "Concluída", ABORTED: "Abortada" },
   task: (id) => `Tarefa ${id}`,
@@ -65,5 +66,7 @@ export default {
   save: "Salvar",
   saved: "O contexto global foi salvo",
   noJson: "Isto não é um objeto JSON.",
+  twice: "Um campo aparece duas vezes; escreva-o uma vez.",
+  lost: (number) => `Estes dígitos não seriam mantidos: ${number}. Escreva um número mais curto, ou um texto entre aspas.`,
   newer: "Mudou nesse meio-tempo. A versão mais nova está acima do seu rascunho; salvar a substitui.",
 };

@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { operatorApi } from "../../static/core/api-operator.js";
 import { readJson } from "../../static/core/json.js";
 import { qrRows } from "../../static/core/qr.js";
-import { localTime } from "../../static/core/times.js";
+import { shortTime } from "../../static/core/times.js";
 import english from "../../static/words/en-operator.js";
 import { channelPart } from "../../static/operator/channel.js";
 import { courseOf } from "../../static/operator/course.js";
@@ -53,7 +53,7 @@ test("the_course_of_a_task_is_its_actions_with_verdicts_and_outcomes", () => {
   assert.match(orders.join(), /^Show me the screen/);
   assert.deepEqual(steps.map(({ call, name, text, verdict, law, outcome }) => [call, name, text, verdict.risk, law, outcome.state]), [
     [11, "take_screenshot", "caption: Your screen.", "low", "allow", "done"],
-    [12, "execute_script", 'name: double, arguments: {"n":2}', "high", "ask", "unknown"],
+    [12, "execute_script", 'name: double, arguments: {"n":2,"evil":"\u202egnp.exe"}', "high", "ask", "unknown"],
   ]);
   assert.deepEqual([steps[0].reasoning, steps[1].reasoning], ["First I look <img src=x onerror=alert(1)>", ""]);
   assert.deepEqual([steps[1].isRead, steps[1].asked.what, steps[1].decided.state], [false, ["Runs the script double."], "approved"]);
@@ -117,7 +117,7 @@ test("a_draft_of_the_global_context_stays_when_a_newer_version_overtakes_it", as
     const all = (node) => [node, ...(node.children ?? []).flatMap(all)];
     const find = (id) => all(section.node).find((node) => node.attributes?.["data-testid"] === id);
     const [text, newer, save] = ["operator-memory", "operator-newer", "operator-save"].map(find);
-    const wrong = () => all(section.node).find((node) => node.attributes?.role === "alert").textContent;
+    const wrong = () => all(section.node).find((node) => node.attributes?.role === "alert").children.join("");
     const saved = async () => (save.click(), await new Promise(setImmediate));
     await section.load();
     text.value = '{"a": "mine"}';
@@ -154,6 +154,35 @@ test("numbers_of_the_global_context_that_nobody_touched_are_saved_as_they_were",
     save.click();
     await new Promise(setImmediate);
     assert.deepEqual(sent, ['{"account":9007199254740993,"share":1.0,"note":"xy"}']);
+  } finally {
+    delete globalThis.document;
+  }
+});
+
+test("a_global_context_that_would_be_kept_otherwise_than_it_is_written_is_refused", async () => {
+  globalThis.document = paper();
+  try {
+    const sent = [];
+    const kept = { version: 1, document: {}, bytes: 2, most_bytes: 8192 };
+    const api = { operatorContext: async () => kept, setOperatorContext: async (version, document) => (sent.push(JSON.stringify(document)), kept) };
+    const section = memorySection({ api, signal: new AbortController().signal, announce() {}, tell: assert.fail });
+    const all = (node) => [node, ...(node.children ?? []).flatMap(all)];
+    const [text, save] = ["operator-memory", "operator-save"].map((id) => all(section.node).find((node) => node.attributes?.["data-testid"] === id));
+    await section.load();
+    const saved = async (written) => {
+      text.value = written;
+      save.click();
+      await new Promise(setImmediate);
+      return all(section.node).find((node) => node.attributes?.role === "alert").children.join("");
+    };
+    const big = "12345678901234567890123";
+    assert.equal(await saved(`{"n":${big}}`), english.lost(big));
+    assert.equal(await saved('{"share":0.12345678901234567891}'), english.lost("0.12345678901234567891"));
+    assert.equal(await saved('{"a":1,"b":[{"a":1,"a":2}]}'), english.twice);
+    assert.deepEqual(sent, []);
+    const fine = `{"a":"x: \\"y\\": ${big}","b":{"a":18446744073709551615,"c":[1.10,-0.0,1e3,null]}}`;
+    assert.equal(await saved(fine), "");
+    assert.deepEqual(sent, [fine]);
   } finally {
     delete globalThis.document;
   }
@@ -202,10 +231,10 @@ test("a_ban_is_shown_with_its_end", async () => {
     const { node, put } = channelPart();
     const locked = { name: "whatsapp", state: "locked", reason: "402: a ban", until: "2026-12-01T08:00:00Z" };
     await put({ channel: "whatsapp", numbers: 1 }, [locked]);
-    assert.deepEqual(node.children.slice(1).map(text), ["402: a ban", english.until(localTime(locked.until))]);
+    assert.deepEqual(node.children.slice(1).map(text), ["402: a ban", english.until(shortTime(locked.until))]);
     const later = "2026-12-02T08:00:00Z";
     await put({ channel: "whatsapp", numbers: 1 }, [{ ...locked, until: later }]);
-    assert.equal(text(node.children[2]), english.until(localTime(later)), "another end is shown at once");
+    assert.equal(text(node.children[2]), english.until(shortTime(later)), "another end is shown at once");
     await put({ channel: "whatsapp", numbers: 1 }, [{ name: "whatsapp", state: "online" }]);
     assert.equal(node.children.length, 1);
   } finally {
@@ -227,7 +256,10 @@ test("a_task_shows_its_plan_media_and_recordings_beside_the_others", { skip }, a
     await openScreen(browser, server.address, { hash: "#operator", steps: [] });
     await see("[data-testid=operator-tasks]", "Show me the screen");
     await see("[data-testid=operator-undelivered]", "The question may not have arrived: the program of the channel ended. Decide here");
+    await see("[data-testid=operator-tasks]", "There is one: doubleU+202E.");
+    await see("[data-testid=operator-unproven]", english.unproven);
     await browser.js(`document.querySelector("[data-testid=operator-tasks] [data-task='3']").click()`);
+    await see("[data-testid=operator-steps]", "U+202Egnp.exe");
     await see("[data-testid=operator-steps]", "First I look <img src=x onerror=alert(1)>");
     assert.equal(await browser.js("return location.hash"), "#operator/3");
     await see("[data-testid=operator-steps]", "complexity low, risk low, impact local");

@@ -31,3 +31,14 @@ fn a_folder_may_be_held_while_a_server_has_it_and_when_there_is_none_here() {
     drop(held);
     assert!(!DataFolder::may_be_held(&path));
 }
+
+#[test]
+fn no_other_account_can_open_the_lock_also_of_a_folder_of_an_earlier_version() {
+    let parent = tempfile::tempdir().unwrap();
+    let mode = |name: &str| parent.path().join(name).metadata().unwrap().permissions().mode() & 0o777;
+    drop(DataFolder::take(parent.path(), &SeededRandom::new(1)).unwrap());
+    assert_eq!([mode(LOCK), mode("server-id")], [0o600; 2]);
+    fs::set_permissions(parent.path().join(LOCK), Permissions::from_mode(0o644)).unwrap();
+    drop(DataFolder::take(parent.path(), &SeededRandom::new(1)).unwrap());
+    assert_eq!(mode(LOCK), 0o600);
+}

@@ -85,7 +85,8 @@ impl OperatorCommand {
     }
 
     /// Sets the operator up: its home, what is missing in its settings, and the WhatsApp program.
-    /// The session is not touched yet.
+    /// The session is not touched yet. `hold` holds the home, whose session nobody else may touch
+    /// then, and is given whether the session is to be put aside.
     ///
     /// # Errors
     /// [`CliError`] says what to do.
@@ -94,9 +95,11 @@ impl OperatorCommand {
         environment: OperatorEnvironment,
         terminal: Terminal,
         screen: &mut Screen<'_>,
+        hold: impl FnOnce(&OperatorHome, bool) -> Result<(), CliError>,
     ) -> Result<OperatorSetup, CliError> {
         let home = OperatorHome::find(self.home.as_deref(), &environment)?;
         home.make()?;
+        hold(&home, self.reset_whatsapp)?;
         let said = settings::Said { channel: self.channel, number: self.number, provider: self.provider, model: self.model };
         let mut setup = settings::complete(home, said, environment, terminal.columns.is_some())?;
         setup.resets = self.reset_whatsapp;

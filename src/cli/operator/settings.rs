@@ -378,13 +378,12 @@ impl OperatorSetup {
         Ok(())
     }
 
-    /// Looks whether the page can have its address. It cannot if an operator runs, whose session
-    /// nobody may touch then.
+    /// Looks whether the page can have its address.
     pub(super) fn may_listen(&self) -> Result<(), CliError> {
         let listen = self.config.listen;
         let cannot = |error| {
             CliError::Failed(format!(
-                "the page cannot have the address {listen} ({error}). If another operator or program runs there, end it; or write another \
+                "the page cannot have the address {listen} ({error}). If another program runs there, end it; or write another \
                  address into {} as \"listen\"",
                 self.home.config_file().display()
             ))

@@ -21,6 +21,9 @@ pub(super) async fn run(client: &Client, screen: &mut Screen<'_>) -> Result<(), 
     let rows: Vec<_> = answer.tasks.iter().map(row).collect();
     screen.table(["TASK", "STATE", "WHEN", "FROM", "ORDER"], &rows, "There is no task yet.")?;
     for task in &answer.tasks {
+        if task.unproven {
+            screen.line(format!("Task {}: nothing recorded in it shows what its answer says.", task.id))?;
+        }
         for message in &task.undelivered {
             screen.line(format!("Task {}: {message}.", task.id))?;
         }

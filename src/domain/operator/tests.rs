@@ -41,6 +41,7 @@ fn a_question_shows_the_exact_arguments_and_what_would_hide_in_them() {
         can_always: false,
         aborts: true,
         words: Words::default(),
+        channel_words: None,
         capability: None,
         finding: None,
     };

@@ -72,9 +72,9 @@ async fn listed(doors: &Doors, limit: i64) -> Result<Vec<OperatorTaskInfo>, ApiR
 }
 
 fn task_info(task: OperatorTask) -> OperatorTaskInfo {
-    let OperatorTask { turn, state, goal, source, approval, reason, answer, undelivered, created_at, ended_at } = task;
+    let OperatorTask { turn, state, goal, source, approval, reason, answer, unproven, undelivered, created_at, ended_at } = task;
     let from = source.and_then(|source| ContactAddress::read(&source.address).ok()).map(|address| address.masked());
-    OperatorTaskInfo { id: turn, state, goal, from, approval, reason, answer, undelivered, created_at, ended_at }
+    OperatorTaskInfo { id: turn, state, goal, from, approval, reason, answer, unproven, undelivered, created_at, ended_at }
 }
 
 /// The recordings of a task: the database has all but the pictures.

@@ -16,6 +16,7 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
+use crate::domain::operator::written_out;
 use crate::domain::{ConversationId, TurnId};
 use crate::facts::{Event, EventRecord, StepAnswered, ToolCallProposed, TurnQueued, TurnStarted};
 use crate::store::{Announced, Store, StoreError};
@@ -279,14 +280,28 @@ impl Book {
     }
 }
 
+/// The beginning of some words in one line, for a person at a terminal.
+fn shown(words: &str) -> String {
+    let head: String = words.chars().take(LETTERS).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    let rest = if head.len() < words.len() { "…" } else { "" };
+    written_out(&head) + rest
+}
+
 /// Writes a line into the log of the server.
 fn tell(line: &TurnLogLine) {
-    let mut words: String =
-        line.words.chars().take(LETTERS).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    if words.len() < line.words.len() {
-        words.push('…');
-    }
+    let words = shown(&line.words);
     let (step, call) = (line.step.map(|step| step.0), line.call.map(|call| call.0));
     let colon = if words.is_empty() { "" } else { ": " };
     tracing::info!(turn = line.turn.0, step, call, "{}{colon}{words}", line.event);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_for_a_terminal_has_no_character_that_turns_it() {
+        assert_eq!(shown("x\u{202e} rev\nend"), "x\\u202e rev end");
+        assert!(shown(&"a".repeat(LETTERS + 1)).ends_with("a…"));
+    }
 }

@@ -33,11 +33,11 @@ impl OneByOne {
     /// Sends a request and waits for its answer; both are the JSON of `http.wit`. The guest hears a
     /// refusal in words.
     pub(in crate::sandbox) async fn http(&mut self, request: &str) -> Result<Result<String, String>> {
-        let request = self.operations.read(&self.grants, request, http::read).map_err(|refused| match refused.missing {
+        let asked = self.operations.read(&self.grants, request, http::read).map_err(|refused| match refused.missing {
             Some(_) => OperationRefused::new(self.lacking.clone()),
             None => refused,
         });
-        self.operations.start(request)?;
+        self.operations.start(request, asked)?;
         let ended = self.operations.next_end(&mut self.doing).await;
         let Completion { ok, value, .. } = ended.ok_or_else(|| wasmtime::Error::msg("a request was given up"))?;
         Ok(if ok { Ok(value) } else { Err(value) })

@@ -12,7 +12,7 @@ use wasmtime::Result;
 use crate::domain::{Grants, Power, without_halves};
 
 use super::super::SandboxLimits;
-use super::super::reach::{Missing, Operation, OperationRefused, OperationRequest, Reach};
+use super::super::reach::{Missing, Operation, OperationRefused, OperationRequest, Reach, RefusedOperation};
 use super::bindings::level3::capability::operations::{self, Completion};
 use super::{HostState, numbers};
 
@@ -26,9 +26,17 @@ pub(in crate::sandbox) struct Operations {
     /// dropped the future that does them.
     closed: bool,
     /// The way to the future that does them.
-    queue: UnboundedSender<Operation>,
+    queue: UnboundedSender<Started>,
     ended: UnboundedSender<Completion>,
     told: UnboundedReceiver<Completion>,
+}
+
+/// An operation on its way to the reach.
+enum Started {
+    /// It is to be done.
+    Allowed(Operation),
+    /// It is refused, and the guest knows.
+    Refused(RefusedOperation),
 }
 
 /// The guest went on starting operations long after they were refused.
@@ -43,15 +51,18 @@ impl Operations {
         let ((queue, queued), (ended, told)) = (unbounded(), unbounded());
         let (answers, at_once, most) = (ended.clone(), limits.operations_at_once, limits.answer_bytes);
         let doing = queued
-            .map(move |operation: Operation| {
-                let id = operation.ordinal;
-                let held = move |answer| within(answer, most).map(numbers::held);
-                reach.perform(operation).map(move |answer| completion(id, answer.and_then(held)))
+            .map(move |started| match started {
+                Started::Allowed(operation) => {
+                    let id = operation.ordinal;
+                    let held = move |answer| within(answer, most).map(numbers::held);
+                    reach.perform(operation).map(move |answer| Some(completion(id, answer.and_then(held)))).boxed()
+                }
+                Started::Refused(operation) => reach.refused(operation).map(|()| None).boxed(),
             })
             .buffer_unordered(at_once)
             .for_each(move |completion| {
                 // Once the guest has ended, nobody listens any more.
-                let _ = answers.unbounded_send(completion);
+                let _ = completion.map(|completion| answers.unbounded_send(completion));
                 std::future::ready(())
             })
             .boxed();
@@ -95,7 +106,8 @@ impl Operations {
         ended
     }
 
-    pub(super) fn start(&mut self, request: Result<OperationRequest, OperationRefused>) -> Result<u32> {
+    /// Starts the operation that the guest wrote as `written`.
+    pub(super) fn start(&mut self, written: &str, request: Result<OperationRequest, OperationRefused>) -> Result<u32> {
         let most = self.limits.operations;
         self.started += 1;
         self.open += 1;
@@ -111,8 +123,16 @@ impl Operations {
             }
         });
         match request {
-            Ok(request) => self.queue.unbounded_send(Operation { ordinal, request }).map_err(wasmtime::Error::new)?,
-            Err(refused) => self.ended.unbounded_send(completion(ordinal, Err(refused))).map_err(wasmtime::Error::new)?,
+            Ok(request) => {
+                let operation = Started::Allowed(Operation { ordinal, request });
+                self.queue.unbounded_send(operation).map_err(wasmtime::Error::new)?;
+            }
+            Err(refused) => {
+                let request = written[..written.floor_char_boundary(self.limits.request_bytes)].to_owned();
+                let operation = Started::Refused(RefusedOperation { ordinal, request, why: refused.message.clone() });
+                self.queue.unbounded_send(operation).map_err(wasmtime::Error::new)?;
+                self.ended.unbounded_send(completion(ordinal, Err(refused))).map_err(wasmtime::Error::new)?;
+            }
         }
         Ok(ordinal)
     }
@@ -143,9 +163,9 @@ impl HostState {
     /// any other failure.
     pub(super) fn start(&mut self, request: &str, read: ReadRequest) -> Result<u32> {
         let none = || wasmtime::Error::msg("no power that has operations was granted");
-        let request = self.operations.as_ref().ok_or_else(none)?.read(&self.grants, request, read);
-        let request = self.noted(request);
-        self.operations.as_mut().ok_or_else(none)?.start(request)
+        let asked = self.operations.as_ref().ok_or_else(none)?.read(&self.grants, request, read);
+        let asked = self.noted(asked);
+        self.operations.as_mut().ok_or_else(none)?.start(request, asked)
     }
 }
 

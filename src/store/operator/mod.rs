@@ -1,7 +1,8 @@
 //! The operator in the database: its tasks as they are read, what is said to its person by the
-//! outbox, and what it remembers between tasks.
+//! outbox, what it remembers between tasks, and the numbers that may order no more.
 
 mod context;
+mod former;
 mod recorded;
 mod said;
 mod tasks;

@@ -155,7 +155,7 @@ impl Store {
             conversation.0
         );
         let last = last.fetch_optional(&self.pool).await?;
-        last.map(|row| Ok((value::<Shown>(row.shown)?.words, row.decided_at))).transpose()
+        last.map(|row| Ok((value::<Shown>(row.shown)?.words_of_sender().clone(), row.decided_at))).transpose()
     }
 
     /// The source of a task, if its order came by a channel.

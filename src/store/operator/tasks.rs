@@ -25,6 +25,8 @@ pub struct OperatorTask {
     pub reason: Option<String>,
     /// The answer with its note, if it is over.
     pub answer: Option<String>,
+    /// The answer says that something was done, and nothing recorded in the task shows it.
+    pub unproven: bool,
     /// Its messages that did not arrive or of which nobody knows, oldest first. A question that is
     /// over is none of them.
     pub undelivered: Vec<Undelivered>,
@@ -54,6 +56,7 @@ impl Store {
         let rows = rows.fetch_all(&self.pool).await?;
         let oldest = rows.iter().map(|row| row.turn_id).min().unwrap_or_default();
         let undelivered = self.undelivered_since(conversation, oldest).await?;
+        let unproven = self.unproven_since(conversation, oldest).await?;
         let mut tasks = Vec::new();
         for row in rows {
             let state: TurnState = word(&row.state)?;
@@ -67,12 +70,24 @@ impl Store {
                 approval: row.approval.map(ApprovalId),
                 reason: row.reason,
                 answer: row.answer.map(|answer| with_note(&answer, row.note.as_deref()).into_owned()),
+                unproven: unproven.contains(&row.turn_id),
                 undelivered,
                 created_at: row.created_at,
                 ended_at: row.ended_at,
             });
         }
         Ok(tasks)
+    }
+
+    /// The turns from `oldest` on that were answered with words that nothing recorded shows.
+    async fn unproven_since(&self, conversation: ConversationId, oldest: i64) -> Result<Vec<i64>, StoreError> {
+        let turns = query_scalar::<_, i64>(
+            "SELECT turn_id FROM turns t
+             WHERE conversation_id = $1 AND turn_id >= $2 AND state = $3
+               AND (SELECT s.unproven FROM messages m LEFT JOIN steps s USING (step_id)
+                    WHERE m.turn_id = t.turn_id AND m.role = 'assistant' ORDER BY m.message_id DESC LIMIT 1)",
+        );
+        Ok(turns.bind(conversation.0).bind(oldest).bind(TurnState::Completed.as_str()).fetch_all(&self.pool).await?)
     }
 
     /// The messages about a turn from `oldest` on that did not arrive or of which nobody knows,

@@ -31,6 +31,17 @@ pub struct Question {
     pub whole: bool,
 }
 
+/// How far the message of a question is on its way to the person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuestionWay {
+    /// It has not left.
+    Waits,
+    /// It left then, or may have.
+    Left(DateTime<Utc>),
+    /// It was tried then, and the channel did not take it.
+    Failed(DateTime<Utc>),
+}
+
 impl<'a> Decided<'a> {
     fn by_message(user: UserId, heard: Heard, message: &'a NewMessage<'a>) -> Self {
         let word = if message.spoken { Channel::Voice } else { Channel::Words };
@@ -44,24 +55,23 @@ impl<'a> Decided<'a> {
 }
 
 impl Store {
-    /// When the message of a question of the operator left, or may have left; `None` if nobody can
-    /// have read it yet.
+    /// How far the message of a question of the operator is on its way.
     ///
     /// # Errors
     /// If the database does not answer.
-    pub async fn question_left(
-        &self,
-        conversation: ConversationId,
-        approval: ApprovalId,
-    ) -> Result<Option<DateTime<Utc>>, StoreError> {
+    pub async fn question_way(&self, conversation: ConversationId, approval: ApprovalId) -> Result<QuestionWay, StoreError> {
         // The time of the claim: an answer may be here before the acknowledgement is.
-        let left = query_scalar::<_, DateTime<Utc>>(
-            "SELECT sending_at FROM relay_messages
-             WHERE conversation_id = $1 AND key = $2 AND sending_at IS NOT NULL AND state <> ALL($3)",
+        let left = query_as::<_, (DateTime<Utc>, bool)>(
+            "SELECT sending_at, state = $4 FROM relay_messages
+             WHERE conversation_id = $1 AND key = $2 AND sending_at IS NOT NULL AND state <> $3",
         );
-        let unread = [DeliveryState::FIRST, DeliveryState::Failed].map(DeliveryState::as_str);
-        let left = left.bind(conversation.0).bind(Subject::Question.key(approval.0)).bind(unread);
-        Ok(left.fetch_optional(&self.pool).await?)
+        let left = left.bind(conversation.0).bind(Subject::Question.key(approval.0));
+        let left = left.bind(DeliveryState::FIRST.as_str()).bind(DeliveryState::Failed.as_str());
+        Ok(match left.fetch_optional(&self.pool).await? {
+            None => QuestionWay::Waits,
+            Some((at, true)) => QuestionWay::Failed(at),
+            Some((at, false)) => QuestionWay::Left(at),
+        })
     }
 
     /// True if a message was taken for an order of the operator before.
@@ -109,7 +119,7 @@ impl Store {
         let Ok([(approval, shown, profile, client_id)]) = <[_; 1]>::try_from(waiting) else { return Ok(None) };
         let shown = value::<Shown>(shown)?;
         let (asked, whole) = (client_id.as_deref().and_then(OrderSource::of), operator::fits_messages(&shown));
-        Ok(Some(Question { approval: ApprovalId(approval), profile, words: shown.words, asked, whole }))
+        Ok(Some(Question { approval: ApprovalId(approval), profile, words: shown.words_of_sender().clone(), asked, whole }))
     }
 
     /// See [`crate::store::Theirs::answer`].

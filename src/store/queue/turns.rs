@@ -22,6 +22,8 @@ pub(in crate::store) enum TurnEnd<'a> {
     Announced,
     /// A person stopped it.
     Stopped,
+    /// The number that ordered it may order no more; the reason, in words for a person.
+    Revoked(&'a str),
     /// A person's no, or a limit, ended a task of the operator; the reason, in words for a person.
     Aborted(&'a str),
     /// Without an answer; the reason, in words for a person.
@@ -36,7 +38,7 @@ impl<'a> TurnEnd<'a> {
         match self {
             Self::Answered | Self::Announced => None,
             Self::Stopped => Some("Stopped."),
-            Self::Aborted(why) | Self::Failed(_, why) | Self::Busy(_, why) => Some(why),
+            Self::Revoked(why) | Self::Aborted(why) | Self::Failed(_, why) | Self::Busy(_, why) => Some(why),
         }
     }
 
@@ -44,7 +46,7 @@ impl<'a> TurnEnd<'a> {
     fn of_contact(self) -> ContactTurnEnd<'a> {
         match self {
             Self::Answered | Self::Announced => ContactTurnEnd::Answered,
-            Self::Stopped | Self::Aborted(_) => ContactTurnEnd::Stopped,
+            Self::Stopped | Self::Revoked(_) | Self::Aborted(_) => ContactTurnEnd::Stopped,
             Self::Failed(Failure::Model, why) | Self::Busy(_, why) => ContactTurnEnd::Unanswered(why),
             Self::Failed(Failure::Server, why) => ContactTurnEnd::Broken(why),
         }
@@ -271,7 +273,7 @@ impl Unit {
         let (input, failure, retry_after) = match end {
             TurnEnd::Answered => (TurnInput::Answer, None, None),
             TurnEnd::Announced => (TurnInput::Announce, None, None),
-            TurnEnd::Stopped => (TurnInput::Stop, None, None),
+            TurnEnd::Stopped | TurnEnd::Revoked(_) => (TurnInput::Stop, None, None),
             TurnEnd::Aborted(_) => (TurnInput::Abort, None, None),
             TurnEnd::Failed(failure, _) => (TurnInput::Fail, Some(failure), None),
             TurnEnd::Busy(wait, _) => (TurnInput::Fail, Some(Failure::Model), Some(wait)),

@@ -15,13 +15,15 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use recorded::whole;
+
 use super::super::kit::Kit;
 use super::super::recorder::Recording;
 use super::super::tool::{Doing, Registry};
 use crate::domain::{CapabilityVersion, EffectClass, Grants, HttpGrant, OperationKind, Outcome, SqlAccess, ToolCallId};
 use crate::egress::Placeholders;
 use crate::governor::{Permit, Policy, sql};
-use crate::sandbox::{KvRequest, Operation, OperationRefused, OperationRequest, Reach};
+use crate::sandbox::{KvRequest, Operation, OperationRefused, OperationRequest, Reach, RefusedOperation};
 use crate::store::{AgentLogin, Earlier, KvOp, Lease, NewOperation, StoreError};
 
 /// A call at work, of a capability or a script. Clones share everything.
@@ -189,9 +191,9 @@ impl Reaching {
     /// The place of an operation in the ledger of the whole call: the number of its parent, then
     /// its own, as two digits of base 129. So it is the same if the call is run again, whatever the
     /// timing of nested calls; three levels fit into 32 bits.
-    fn ordinal(&self, operation: &Operation) -> i32 {
+    fn ordinal(&self, own: u32) -> i32 {
         const BASE: i32 = 129; // the sandbox ends a call at its 129th operation
-        let own = i32::try_from(operation.ordinal).unwrap_or(BASE - 1).min(BASE - 1);
+        let own = i32::try_from(own).unwrap_or(BASE - 1).min(BASE - 1);
         self.0.parent.saturating_mul(BASE).saturating_add(own)
     }
 
@@ -265,10 +267,10 @@ impl Reaching {
 
 impl Reach for Reaching {
     fn perform(&self, operation: Operation) -> BoxFuture<'static, Result<String, OperationRefused>> {
-        let (reaching, ordinal) = (self.clone(), self.ordinal(&operation));
+        let (reaching, ordinal) = (self.clone(), self.ordinal(operation.ordinal));
         self.0.begun.store(true, Ordering::Relaxed);
         async move {
-            let recorded = reaching.0.recording.is_some().then(|| operation.request.clone());
+            let recorded = reaching.0.recording.is_some().then(|| whole(&operation.request));
             let ended = match reaching.done(ordinal, operation.request).await {
                 Ok(answer) => Ok(answer),
                 Err(OperationError::Refused(why)) => Err(OperationRefused::new(why)),
@@ -279,9 +281,18 @@ impl Reach for Reaching {
                 }
             };
             if let Some(request) = recorded {
-                reaching.record(ordinal, &request, &ended).await;
+                reaching.record(ordinal, request, &ended).await;
             }
             ended
+        }
+        .boxed()
+    }
+
+    fn refused(&self, RefusedOperation { ordinal, request, why }: RefusedOperation) -> BoxFuture<'static, ()> {
+        let (reaching, ordinal) = (self.clone(), self.ordinal(ordinal));
+        async move {
+            let request = serde_json::from_str(&request).unwrap_or(Value::String(request));
+            reaching.record(ordinal, request, &Err(OperationRefused::new(why))).await;
         }
         .boxed()
     }

@@ -19,7 +19,7 @@ use crate::model::reference::Reference;
 use crate::store::{Lease, SeenTask, Store, StoreError, TasksFound, TodoChanges};
 use crate::tools::kit::Kit;
 use crate::tools::todo::{comes_round, make_next};
-use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Tool, ToolError, read, spec};
+use crate::tools::tool::{Act, CallCard, Doing, Executed, Prepared, Preparing, Tool, ToolError, read_known, spec};
 
 const DESCRIPTION: &str = "Create, list, get, update, complete, or delete tasks. Returns task data as JSON. A task with due_at wakes you at that moment.";
 
@@ -33,7 +33,7 @@ impl Tool for ManageTasks {
 
     fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
         async move {
-            let request: Request = read(asked.arguments.clone())?;
+            let request = Request::of(&asked.arguments)?;
             let mut effect = request.effect();
             if effect == Effect::Delete && !request.finds_its_task(&asked.kit().store, asked.lease.conversation).await? {
                 effect = Effect::Read; // the call will be refused
@@ -44,7 +44,7 @@ impl Tool for ManageTasks {
     }
 
     fn changes(&self, arguments: &Value) -> bool {
-        read::<Request>(arguments.clone()).is_ok_and(|request| request.effect() != Effect::Read)
+        Request::of(arguments).is_ok_and(|request| request.effect() != Effect::Read)
     }
 
     fn for_capabilities(&self) -> bool {
@@ -120,7 +120,14 @@ struct Request {
     subtasks: Option<Vec<Subtask>>,
 }
 
+/// The arguments that a model may give.
+const KNOWN: [&str; 7] = ["action", "id", "title", "details", "status", "due_at", "model"];
+
 impl Request {
+    fn of(arguments: &Value) -> Result<Self, ToolError> {
+        read_known(&KNOWN, "subtasks", arguments)
+    }
+
     /// Its effect. An action that does not exist has none.
     fn effect(&self) -> Effect {
         match self.action.as_str() {
@@ -159,7 +166,6 @@ fn number_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i
     }
 }
 
-const LONGEST_TITLE: usize = 1024;
 const LONGEST_DETAILS: usize = 32 << 10;
 
 /// The words for the model; `todos` takes the changes.
@@ -168,17 +174,16 @@ async fn decide(todos: &mut TodoChanges, doing: Doing<'_>, request: Request) -> 
     let (store, conversation) = (&doing.kit().store, lease.conversation);
     let title = request.title.map(|title| seen_name(&title).to_owned());
     // Every turn sees them, and so does each list of tasks.
-    for (name, text, most) in [("title", &title, LONGEST_TITLE), ("details", &request.details, LONGEST_DETAILS)] {
-        if let Some(text) = text.as_ref().filter(|text| text.len() > most) {
-            let told =
-                format!("`{name}` has {} bytes, and {most} is the most; keep long texts in a table of your own", text.len());
-            return Err(Refusal::arguments(told).into());
-        }
+    if let Some(details) = request.details.as_ref().filter(|details| details.len() > LONGEST_DETAILS) {
+        let (long, most) = (details.len(), LONGEST_DETAILS);
+        let told = format!("`details` has {long} bytes, and {most} is the most; keep long texts in a table of your own");
+        return Err(Refusal::arguments(told).into());
     }
     let named = Named { store, conversation, id: request.id, title: title.as_deref(), action: &request.action };
     match request.action.as_str() {
         "create" => {
             let title = title.filter(|title| !title.is_empty()).ok_or_else(|| missing("title", "create"))?;
+            let title = one_line(&title)?;
             let due_at = request.due_at.as_deref().map(due_date).transpose()?.flatten();
             not_at_once(lease, due_at, now)?;
             let details = request.details.unwrap_or_default();
@@ -217,6 +222,8 @@ async fn decide(todos: &mut TodoChanges, doing: Doing<'_>, request: Request) -> 
             }
             let model = request.model.as_deref().map(model).transpose()?;
             let seen = named.task(request.status.as_deref()).await?;
+            // A title from before titles had a limit may be said again.
+            let title = title.filter(|title| *title != seen.task.title).map(|title| one_line(&title)).transpose()?;
             let change = TaskChange { title, details: request.details, status, due_at, model, subtasks: request.subtasks };
             change_task(todos, doing, &seen, change).await
         }
@@ -338,11 +345,12 @@ fn same_subtasks(before: &[Subtask], after: Vec<Subtask>) -> Result<Vec<Subtask>
     if ids(before) != ids(&after) {
         return Err(Refusal::arguments("`subtasks` has to have each subtask of the task once, and no other").into());
     }
-    let titled = |subtask: Subtask| match valid_title(&subtask.title) {
-        Ok(title) => Ok(Subtask { title, ..subtask }),
-        Err(refused) => Err(Refusal::arguments(refused.to_string()).into()),
-    };
-    after.into_iter().map(titled).collect()
+    after.into_iter().map(|subtask| Ok(Subtask { title: one_line(&subtask.title)?, ..subtask })).collect()
+}
+
+/// A title as any list of tasks keeps it.
+fn one_line(title: &str) -> Result<String, ToolError> {
+    valid_title(title).map_err(|refused| Refusal::arguments(refused.to_string()).into())
 }
 
 fn shown(task: &Task) -> Result<String, ToolError> {

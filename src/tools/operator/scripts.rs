@@ -240,20 +240,39 @@ fn unknown(name: &str, catalogue: &Catalogue) -> Refusal {
     }
     let near = match nearest(name, catalogue, |_| true) {
         Some(near) => format!("the nearest name is `{near}`; if that is the one, use exactly this name"),
+        None if catalogue.capabilities().next().is_some() => {
+            format!("none has a name like it; {LIST_SCRIPTS} lists those there are")
+        }
         None => format!("there is no script yet; {CREATE_SCRIPT} makes one"),
     };
     Refusal::new(RefusalCode::NotFound, format!("there is no script `{name}`: {near}"))
 }
 
-/// The name of a script that is written most alike.
+/// The name of a script that is written most alike; `None` if none is alike.
 fn nearest(name: &str, catalogue: &Catalogue, counts: impl Fn(&str) -> bool) -> Option<String> {
     let names = catalogue.capabilities().map(|listed| &*listed.summary.name).filter(|other| counts(other));
-    names.min_by_key(|other| strsim::levenshtein(name, other)).map(str::to_owned)
+    most_alike(name, names).map(str::to_owned)
+}
+
+/// Small letters and capitals are alike. Of a name that is like this one, more than half of the
+/// letters stay.
+fn most_alike<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    let apart = names.map(|other| (strsim::levenshtein(&name, &other.to_lowercase()), other));
+    let (apart, other) = apart.min_by_key(|(apart, _)| *apart)?;
+    (apart * 2 < name.chars().count().max(other.chars().count())).then_some(other)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_nearest_name_is_alike_whatever_its_capitals() {
+        let nearest = |name| most_alike(name, ["con", "double"].into_iter());
+        assert_eq!(["DOUBLE", "doubel", "Con"].map(nearest), [Some("double"), Some("double"), Some("con")]);
+        assert_eq!(nearest("list_scripts"), None);
+    }
 
     #[test]
     fn a_person_is_told_of_three_scripts_and_of_how_many_more_there_are() {

@@ -68,6 +68,9 @@ pub struct OperatorTaskInfo {
     /// The answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
+    /// True if the answer says that something was done, and nothing recorded in the task shows it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unproven: bool,
     /// Its messages that did not arrive or of which nobody knows, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undelivered: Vec<Undelivered>,

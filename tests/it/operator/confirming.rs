@@ -260,6 +260,8 @@ async fn page_and_command_line_decide_as_well() {
 #[tokio::test]
 async fn a_word_typed_in_the_page_decides_about_an_order_of_the_page_and_of_no_phone() {
     let desk = asked().await;
+    let waits = desk.done(Method::GET, "/api/approvals?state=pending", None).await;
+    assert_eq!(waits["approvals"][0]["shown"]["words"], json!({"approve": [], "deny": []}), "no word is promised there");
     let mut client = desk.app.connect().await;
     let says = |id: &str, words: &str| json!({"type": "message", "content": words, "profile": "operator", "id": id});
     client.send(says("P1", "CONFIRMAR")).await;
@@ -271,6 +273,9 @@ async fn a_word_typed_in_the_page_decides_about_an_order_of_the_page_and_of_no_p
     desk.app.script([call("list_scripts", json!({})), judged("low", "low", "systemic", false)]);
     client.send(says("P2", "scripts?")).await;
     desk.until(&["ABORTED", "AWAITING_CONFIRMATION"]).await;
+    let heard = desk.phone(super::OWNER).await.len();
+    desk.order("CONFIRMAR").await;
+    assert!(desk.heard(heard + 1).await.contains("about an order of the page"));
     desk.app.script([text("None.")]);
     client.send(says("P3", "CONFIRMAR")).await;
     desk.until(&["ABORTED", "COMPLETED"]).await;

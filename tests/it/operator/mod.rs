@@ -7,6 +7,7 @@ mod checklist;
 mod confirming;
 mod context;
 mod cut_off;
+mod former;
 mod hostile;
 mod judged;
 mod limits;

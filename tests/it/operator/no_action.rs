@@ -148,3 +148,16 @@ async fn no_other_profile_has_the_note() {
         assert_eq!(of_type(&page.turn().await, "assistant")["content"], "Hello.");
     }
 }
+
+#[tokio::test]
+async fn a_list_of_tasks_says_of_an_answer_that_nothing_recorded_shows_it() {
+    let desk = Desk::start().await;
+    desk.app.script([text("Done."), text("Done.")]);
+    desk.order("delete the old files").await;
+    assert!(desk.heard(1).await.contains("Nothing recorded in this task shows"));
+    desk.app.script([text("It is noon.")]);
+    desk.order("what time is it?").await;
+    desk.heard(2).await;
+    let unproven: Vec<_> = desk.tasks().await.iter().map(|task| task.get("unproven").cloned()).collect();
+    assert_eq!(unproven, [Some(json!(true)), None]);
+}

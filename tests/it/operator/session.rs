@@ -55,7 +55,7 @@ async fn a_session_is_put_aside_once_and_never_under_an_operator_that_runs() {
     second.args(["operator", "--reset-whatsapp", "--home"]).arg(&home).env_clear().envs(settings).stdin(Stdio::null());
     let ran = in_time("the end of the second", second.output()).await.unwrap();
     let told = String::from_utf8(ran.stderr).unwrap();
-    assert!(ran.status.code() == Some(1) && told.contains("end it; or write another") && told.contains("config.json"), "{told}");
+    assert!(ran.status.code() == Some(1) && told.contains("an operator runs on") && told.contains("end it first"), "{told}");
 
     // Nor at another address.
     let kept = fs::read_to_string(home.join("config.json")).unwrap();

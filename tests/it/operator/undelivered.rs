@@ -49,3 +49,19 @@ async fn a_question_that_may_not_have_arrived_says_so_until_it_is_decided() {
     assert!(desk.tasks().await[0]["undelivered"].is_null(), "the question is over");
     desk.app.check_replay().await;
 }
+
+#[tokio::test]
+async fn a_question_that_the_channel_refused_is_not_confirmed_unread_and_can_be_cancelled() {
+    let desk = Desk::start().await;
+    desk.app.loopback.add([Some(LoopbackFault::Refuse("415".to_owned()))]);
+    desk.app.script([call("list_scripts", json!({})), judged("low", "low", "systemic", false)]);
+    desk.order("scripts?").await;
+    desk.app.until(FAILED, 1).await;
+    desk.order("CONFIRMAR").await;
+    let told = desk.heard(1).await;
+    assert!(told.contains("did not reach this chat") && told.contains("`level3 approvals`"), "{told}");
+    assert_eq!(desk.states().await, ["AWAITING_CONFIRMATION"]);
+    desk.order("CANCELAR").await;
+    desk.until(&["ABORTED"]).await;
+    desk.app.check_replay().await;
+}

@@ -11,20 +11,20 @@ use crate::sandbox::{OperationRefused, OperationRequest};
 
 impl Reaching {
     /// Notes how an operation ended, if its call is recorded.
-    pub(super) async fn record(&self, ordinal: i32, request: &OperationRequest, ended: &Result<String, OperationRefused>) {
+    pub(super) async fn record(&self, ordinal: i32, request: Value, ended: &Result<String, OperationRefused>) {
         let Some(recording) = &self.0.recording else { return };
         let (came, answer) = match ended {
             Ok(answer) => ("answer", serde_json::from_str(answer).unwrap_or_else(|_| Value::from(answer.as_str()))),
             Err(refused) => ("refused", Value::from(refused.message.as_str())),
         };
         let at = self.0.tools.kit.clock.now();
-        let noted = json!({ "at": at, "ordinal": ordinal, "request": whole(request), came: answer }).to_string();
+        let noted = json!({ "at": at, "ordinal": ordinal, "request": request, came: answer }).to_string();
         recording.operation(serde_json::from_str(&self.named(&noted)).unwrap_or_default()).await;
     }
 }
 
 /// A request with all that is in it; placeholders stand for secrets.
-fn whole(request: &OperationRequest) -> Value {
+pub(super) fn whole(request: &OperationRequest) -> Value {
     match request {
         OperationRequest::Http(HttpRequest { method, url, headers, body, idempotency_key: _ }) => {
             let mut shown = json!({ "method": method, "url": url, "headers": headers });

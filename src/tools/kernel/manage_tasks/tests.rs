@@ -61,3 +61,44 @@ fn an_id_may_be_written_as_text() {
     let refused = serde_json::from_value::<Request>(json!({"action": "get", "id": "three"})).err().unwrap();
     assert!(refused.to_string().contains("`id` must be a whole number"), "{refused}");
 }
+
+fn refused(arguments: Value) -> String {
+    match Request::of(&arguments) {
+        Err(ToolError::Refused(refusal)) => refusal.for_model(),
+        Err(ToolError::Store(error)) => panic!("{error}"),
+        Ok(_) => panic!("{arguments} was taken"),
+    }
+}
+
+#[test]
+fn an_argument_that_there_is_not_is_named_beside_those_that_there_are() {
+    let told = refused(json!({"action": "create", "title": "x", "description": "y", "priority": 1}));
+    let named = "there is no argument `description`; the arguments are: action, id, title, details, status, due_at, model";
+    assert!(told.contains(named) && told.contains("priority") && told.contains("invalid_arguments"), "{told}");
+    let forgiven = json!({"action": "get", "id": "3", "title": null, "priority": null});
+    assert!(Request::of(&forgiven).is_ok_and(|request| request.id == Some(3)));
+    assert!(Request::of(&json!({"action": "update", "id": 1, "subtasks": []})).is_ok(), "a person's own order");
+}
+
+#[test]
+fn all_arguments_that_a_model_is_told_of_are_known() {
+    let told: Vec<_> = ManageTasks.spec().parameters["properties"].as_object().unwrap().keys().cloned().collect();
+    let mut known = KNOWN;
+    known.sort_unstable();
+    let mut sorted = told;
+    sorted.sort_unstable();
+    assert_eq!(sorted, known);
+}
+
+#[test]
+fn a_title_is_one_line_of_any_list() {
+    let read = |title: &str| match one_line(title) {
+        Ok(title) => Ok(title),
+        Err(ToolError::Refused(refusal)) => Err(refusal.message),
+        Err(ToolError::Store(error)) => panic!("{error}"),
+    };
+    assert_eq!(read(" Buy \u{202e}milk "), Ok("Buy milk".to_owned()));
+    assert_eq!(read("Buy\nmilk"), Err("A title stands on one line.".to_owned()));
+    let long = "That title has 201 characters, and 200 is the most.";
+    assert_eq!(read(&"ä".repeat(201)), Err(long.to_owned()));
+}
