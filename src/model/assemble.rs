@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use super::aside::Aside;
 use super::rescue::repetition::{self, Repetition};
 use super::{Answer, ModelError, ModelErrorKind};
 use crate::domain::{CallRequest, Usage};
@@ -21,6 +22,7 @@ const MAX_TOKENS: f64 = 1e9;
 #[derive(Debug)]
 pub(super) struct Assembly {
     content: String,
+    aside: Aside,
     calls: Vec<PartialCall>,
     finish_reason: Option<String>,
     usage: Option<Usage>,
@@ -100,6 +102,7 @@ impl Assembly {
     pub(super) fn new(max_bytes: usize) -> Self {
         Self {
             content: String::new(),
+            aside: Aside::default(),
             calls: Vec::new(),
             finish_reason: None,
             usage: None,
@@ -158,10 +161,15 @@ impl Assembly {
             ["reasoning_content", "reasoning"].iter().find_map(|field| said[*field].as_str().filter(|text| !text.is_empty()));
         self.thought += thought.map_or(0, str::len);
         self.started |= thought.is_some();
-        let text = text(&said["content"]).or_else(|| text(&said["refusal"]));
+        let text = match text(&said["content"]).or_else(|| text(&said["refusal"])) {
+            Some(piece) => {
+                self.grow(piece.len())?;
+                self.started = true;
+                Some(self.aside.take(&piece)).filter(|text| !text.is_empty())
+            }
+            None => None,
+        };
         if let Some(text) = &text {
-            self.grow(text.len())?;
-            self.started = true;
             self.content.push_str(text);
             if let Some(kept) = repetition::blank_end(&self.content) {
                 // The model has said all it had to say.
@@ -302,7 +310,8 @@ impl Assembly {
             calls.push(CallRequest { id, name: start_of(&piece.name).to_owned(), arguments: arguments(piece.arguments) });
         }
         let model = self.model.unwrap_or_else(|| asked_for.to_owned());
-        Some(Answer { content: self.content, calls, finish_reason, usage: self.usage, estimate: None, model })
+        let content = self.content + &self.aside.rest();
+        Some(Answer { content, calls, finish_reason, usage: self.usage, estimate: None, model })
     }
 }
 
@@ -327,10 +336,9 @@ fn text(content: &Value) -> Option<String> {
 fn usage(usage: &Value) -> Option<Usage> {
     // Counts come as floats, too; a negative or a boundless one says nothing.
     let count = |field: &str| usage[field].as_f64().filter(|count| (0.0..=MAX_TOKENS).contains(count)).map(|count| count as u64);
-    match (count("prompt_tokens"), count("completion_tokens")) {
-        (None, None) => None,
-        (input, output) => Some(Usage { input: input.unwrap_or(0), output: output.unwrap_or(0) }),
-    }
+    let [input, output] = ["prompt_tokens", "completion_tokens"].map(|field| count(field).unwrap_or(0));
+    // Every request has tokens: a server that says zero of both does not count.
+    (input + output > 0).then_some(Usage { input, output })
 }
 
 /// JSON text of the arguments: nothing means none, and text in text is opened.

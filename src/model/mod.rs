@@ -1,6 +1,7 @@
 //! Language models: what is asked of one and what it answers. Real ones behind an OpenAI-compatible
 //! address, and the tour.
 
+mod aside;
 mod assemble;
 mod body;
 mod chain;

@@ -47,6 +47,19 @@ fn text_comes_as_string_or_parts_and_thinking_is_left_out() {
 }
 
 #[test]
+fn thinking_within_the_text_is_neither_shown_nor_kept() {
+    let mut assembly = Assembly::new(1000);
+    let pieces = ["<thi", "nk>Hm, ", "four?</", "think>Fo", "ur."];
+    let shown: Vec<_> = pieces.iter().filter_map(|piece| assembly.add(&delta(json!({ "content": piece }))).unwrap()).collect();
+    assert!(assembly.started());
+    assembly.finish_as("stop");
+    assert_eq!((shown.concat(), assembly.finish("m").unwrap().content), ("Four.".into(), "Four.".into()));
+
+    let reply = json!({ "choices": [{ "message": { "content": "<think>\nHm.\n</think>Four." }, "finish_reason": "stop" }] });
+    assert_eq!(assembled(&[reply]).unwrap().content, "Four.");
+}
+
+#[test]
 fn arguments_come_in_pieces_as_an_object_as_nothing_or_as_text_in_text() {
     let first = json!({ "index": 0, "id": "a", "type": "function", "function": { "name": "x", "arguments": "" } });
     let piece = |text: &str| json!({ "index": 0, "function": { "arguments": text } });
@@ -117,7 +130,7 @@ fn counts_that_cannot_be_are_not_believed() {
     let counted = |input: Value, output: Value| usage(&json!({ "prompt_tokens": input, "completion_tokens": output }));
     assert_eq!(counted(json!(3.9), json!(0)), Some(Usage { input: 3, output: 0 }));
     assert_eq!(counted(json!(-3), json!(2)), Some(Usage { input: 0, output: 2 }));
-    for nonsense in [json!(u64::MAX), json!(1e300), json!(-1.5), json!("12"), json!(null), json!([1])] {
+    for nonsense in [json!(u64::MAX), json!(1e300), json!(-1.5), json!("12"), json!(null), json!([1]), json!(0)] {
         assert_eq!(counted(nonsense.clone(), nonsense.clone()), None, "{nonsense}");
     }
 }

@@ -12,6 +12,7 @@ pub(super) mod repetition;
 
 use serde_json::Value;
 
+use super::aside::behind_thoughts;
 use super::assemble::MAX_CALLS;
 use super::{Answer, Request};
 use crate::domain::{CallRequest, ToolSpec};
@@ -19,10 +20,17 @@ use crate::domain::{CallRequest, ToolSpec};
 /// Text longer than this is no tool call, in bytes.
 const LONGEST: usize = 256 << 10;
 
-/// Turns the text of an answer into tool calls if it is some, and the request wants that; the words
-/// around them stay.
+/// Takes thoughts out of the text of an answer, and turns it into tool calls if it is some, if the
+/// request wants that; the words around them stay.
 pub(super) fn rescue(answer: &mut Answer, request: &Request) {
-    if request.literal || !answer.calls.is_empty() {
+    if request.literal {
+        return;
+    }
+    let said = behind_thoughts(&answer.content);
+    if said.len() < answer.content.len() {
+        answer.content = said.to_owned();
+    }
+    if !answer.calls.is_empty() {
         return;
     }
     let Some((written, around)) = written_calls(&answer.content) else { return };
@@ -51,7 +59,7 @@ fn written_calls(content: &str) -> Option<(Vec<CallRequest>, String)> {
     if content.len() > LONGEST {
         return None;
     }
-    let (written, around) = notations::written_calls(content)?;
+    let (written, around) = notations::written_calls(behind_thoughts(content))?;
     let calls = written.iter().map(named).collect::<Option<Vec<_>>>().filter(|calls| calls.len() <= MAX_CALLS);
     Some((calls?, around))
 }

@@ -11,20 +11,9 @@ type Found = Option<(Vec<Value>, String)>;
 
 /// The pieces that look like calls, and the text around them.
 pub(super) fn written_calls(content: &str) -> Found {
-    let (thinking, text) = thought(content.trim());
-    let text = ENDS.into_iter().fold(text, |text, end| text.trim_end_matches(end).trim_end());
+    let text = ENDS.into_iter().fold(content.trim(), |text, end| text.trim_end_matches(end).trim_end());
     let (calls, around) = tagged(text).or_else(|| functions(text)).or_else(|| blocks(text))?;
-    let around = [thinking, &around].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n");
     (!calls.is_empty()).then_some((calls, around))
-}
-
-/// The model's first thoughts, with their tags, and its words after them.
-fn thought(text: &str) -> (&str, &str) {
-    const END: &str = "</think>";
-    match text.find(END).filter(|_| text.starts_with("<think>")) {
-        Some(end) => (text[..end + END.len()].trim(), text[end + END.len()..].trim()),
-        None => ("", text),
-    }
 }
 
 /// `<tool_call>{…}</tool_call>`, once or more; the last closing tag may be missing. Qwen, Hermes.

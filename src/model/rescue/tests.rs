@@ -81,17 +81,24 @@ fn several_calls_keep_their_order_and_the_text_around_them_stays() {
 }
 
 #[test]
-fn thinking_before_a_call_and_text_before_its_notation_stay() {
+fn thinking_before_a_call_goes_and_text_before_its_notation_stays() {
     for (content, around) in [
-        (
-            "<think>\nI need <tool_call>, perhaps.\n</think>\n{\"name\": \"roman\", \"arguments\": {\"number\": 7}}",
-            "<think>\nI need <tool_call>, perhaps.\n</think>",
-        ),
+        ("<think>\nI need <tool_call>, perhaps.\n</think>\n{\"name\": \"roman\", \"arguments\": {\"number\": 7}}", ""),
         ("I look.\n<function=roman><parameter=number>7</parameter></function>", "I look."),
     ] {
         let answer = rescued(content);
         assert_eq!((answer.calls.len(), answer.content.as_str()), (1, around), "{content}");
     }
+}
+
+#[test]
+fn thinking_before_an_answer_goes() {
+    for content in ["<think>Two and two.</think>Four.", "Two and two.\n</think>Four."] {
+        let answer = rescued(content);
+        assert_eq!((answer.calls.len(), answer.content.as_str()), (0, "Four."), "{content}");
+    }
+    let thought = rescued("<think>{\"name\": \"roman\", \"arguments\": {\"number\": 7}}</think>");
+    assert_eq!((thought.calls.len(), thought.content.as_str()), (0, ""));
 }
 
 #[test]
@@ -135,7 +142,6 @@ fn what_might_be_only_talk_stays_talk() {
         "<function=roman><parameter=number>seven</parameter></function>",
         "<function=roman><parameter=number>7",
         "<tool_call>roman</tool_call>",
-        "<think>{\"name\": \"roman\", \"arguments\": {\"number\": 7}}</think>",
         "[]",
         "[1, 2]",
         "",
