@@ -68,7 +68,7 @@ pub(super) async fn run(ask: McpCommand, client: &Client, screen: &mut Screen<'_
                 Some(url) => McpTransport::Http { url: url.into(), headers: header.into_iter().collect() },
                 None => McpTransport::Command { command, env: env.into_iter().collect() },
             };
-            transport.check().map_err(CliError::Usage)?;
+            transport.check().map_err(|fault| CliError::Usage(fault.why))?;
             print_tools(&client.put(&["mcp", &name], &transport).await?, screen)
         }
         Some(McpAsk::Tools { name }) => print_tools(&client.post(&["mcp", &name, "tools"], NOTHING).await?, screen),

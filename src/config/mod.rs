@@ -172,6 +172,18 @@ pub struct ConfigError {
     problem: String,
 }
 
+impl ConfigError {
+    /// The setting.
+    pub fn variable(&self) -> &'static str {
+        self.variable
+    }
+
+    /// The fault for a person who sees the field of the setting.
+    pub fn at_its_field(&self) -> String {
+        format!("`{}` cannot be used here: {}", self.value, self.problem)
+    }
+}
+
 impl Config {
     /// Reads the environment and, below it, the file `.env` in the working folder, and the file
     /// that the page writes.
@@ -265,7 +277,7 @@ impl Config {
             capability_crashes: u32::try_from(positive(get, "LEVEL3_CAPABILITY_CRASHES", "3")?).unwrap_or(u32::MAX),
             turn_crashes: i32::try_from(positive(get, "LEVEL3_TURN_CRASHES", "5")?).unwrap_or(i32::MAX),
             shutdown: seconds(get, "LEVEL3_SHUTDOWN_SECONDS", "3")?,
-            turn_log: get("LEVEL3_TURN_LOG").is_none_or(|value| value != "0"),
+            turn_log: switch(get, "LEVEL3_TURN_LOG", "1")?,
             mcp_commands: get("LEVEL3_TOKEN").is_some() || get("LEVEL3_MCP_COMMANDS").is_some_and(|value| value != "0"),
             mcp_call: seconds(get, "LEVEL3_MCP_SECONDS", "60")?,
             programs: PROGRAMS.iter().filter_map(|name| Some(((*name).to_owned(), get(name)?))).collect(),
@@ -390,6 +402,16 @@ fn bytes(get: impl Fn(&str) -> Option<String>, variable: &'static str, default: 
         let problem = "expected a number of bytes from 1 up, like 500MiB or 2GiB".to_owned();
         ConfigError { variable, value, problem }
     })
+}
+
+/// On or off.
+fn switch(get: impl Fn(&str) -> Option<String>, variable: &'static str, default: &str) -> Result<bool, ConfigError> {
+    let value = get(variable).unwrap_or_else(|| default.to_owned());
+    match value.to_ascii_lowercase().as_str() {
+        "1" | "on" | "true" | "yes" => Ok(true),
+        "0" | "off" | "false" | "no" => Ok(false),
+        _ => Err(ConfigError { variable, problem: "expected 1 for on, or 0 for off".to_owned(), value }),
+    }
 }
 
 fn seconds(get: impl Fn(&str) -> Option<String>, variable: &'static str, default: &str) -> Result<SettingSeconds, ConfigError> {

@@ -47,6 +47,7 @@ fn every_error_names_the_variable() {
         ("LEVEL3_AGENT_QUOTA", "2GB"),
         ("LEVEL3_AGENT_QUOTA", "99999999TiB"),
         ("LEVEL3_DISK_RESERVE", "much"),
+        ("LEVEL3_TURN_LOG", "/var/log/level3.log"),
         ("LEVEL3_RELAY_PACE", "[]"),
         ("LEVEL3_OPERATOR_LIMITS", "x"),
         ("LEVEL3_FAILPOINT", "nowhere:abort"),
@@ -54,6 +55,13 @@ fn every_error_names_the_variable() {
         let error = read(&[(name, value)]).err().expect(name);
         assert!(error.starts_with(&format!("{name} is `{value}`")), "{error}");
     }
+}
+
+#[test]
+fn a_switch_is_on_or_off_and_nothing_else() {
+    let logs = |value: &str| read(&[("LEVEL3_TURN_LOG", value)]).map(|config| config.turn_log);
+    assert_eq!([logs(""), logs("1"), logs("0"), logs("Off"), logs("true")], [true, true, false, false, true].map(Ok));
+    assert_eq!(logs("turns").unwrap_err(), "LEVEL3_TURN_LOG is `turns`: expected 1 for on, or 0 for off");
 }
 
 #[test]

@@ -9,8 +9,8 @@ use url::Url;
 use super::{SECRET_NAME_RULE, valid_name, valid_secret_name};
 
 /// The rule a server's name must keep, in words.
-pub const MCP_NAME_RULE: &str = "a server's name is snake_case: a lower-case letter, then lower-case letters, digits or single `_`, 24 at most, \
-     the last one no `_`";
+pub const MCP_NAME_RULE: &str = "a server's name begins with a lower-case letter, goes on with lower-case letters, digits or single underscores, \
+     does not end with an underscore, and has 24 characters at most, like my_files";
 
 /// The separator between a server's name and its tool's, in the name for models.
 pub const MCP_SEPARATOR: &str = "__";
@@ -39,6 +39,15 @@ pub enum McpTransport {
         /// Variables of its environment, beside the few that it gets in any case.
         env: BTreeMap<String, String>,
     },
+}
+
+/// The part of a [`McpTransport`] at fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct McpFault {
+    /// The name of the field.
+    pub field: &'static str,
+    /// Words that say what to do.
+    pub why: String,
 }
 
 /// A tool as its server defines it, cleaned for its readers.
@@ -124,10 +133,17 @@ impl McpTransport {
     ///
     /// # Errors
     /// The first fault.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), McpFault> {
+        let at = |field| move |why| McpFault { field, why };
         match self {
-            Self::Http { url, headers } => check_url(url).and_then(|()| check_headers(headers)),
-            Self::Command { command, env } => check_command(command).and_then(|()| check_env(env)),
+            Self::Http { url, headers } => {
+                check_url(url).map_err(at("url"))?;
+                check_headers(headers).map_err(at("headers"))
+            }
+            Self::Command { command, env } => {
+                check_command(command).map_err(at("command"))?;
+                check_env(env).map_err(at("env"))
+            }
         }
     }
 
@@ -153,14 +169,18 @@ fn bounded<'a>(texts: impl IntoIterator<Item = &'a String>) -> Result<(), String
 
 fn check_url(url: &str) -> Result<(), String> {
     bounded([&url.to_owned()])?;
-    let parsed = Url::parse(url).map_err(|error| format!("`{url}` is no address: {error}"))?;
+    if url.is_empty() {
+        return Err("write the address of the server, like https://example.com/mcp".to_owned());
+    }
+    let parsed =
+        Url::parse(url).map_err(|_| format!("`{url}` is no address; write the whole of it, like https://example.com/mcp"))?;
     if !["http", "https"].contains(&parsed.scheme()) || parsed.host_str().is_none() {
         return Err("the address of a server begins with http:// or https://".to_owned());
     }
     if !parsed.username().is_empty() || parsed.password().is_some() || url.contains("{{") || parsed.fragment().is_some() {
         return Err(
-            "secrets do not belong into the address; set one with `level3 secret set NAME` and send it in a header, like \
-             --header \"Authorization: Bearer {{NAME}}\""
+            "secrets do not belong into the address; keep one under Secrets and name it in a header, like Authorization: \
+             Bearer {{NAME}}"
                 .to_owned(),
         );
     }
@@ -173,7 +193,7 @@ fn check_headers(headers: &BTreeMap<String, String>) -> Result<(), String> {
         if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
             return Err(format!("`{name}` is no name of a header"));
         }
-        by_name("header", name, value, "--header")?;
+        by_name("header", name, value)?;
     }
     Ok(())
 }
@@ -181,12 +201,11 @@ fn check_headers(headers: &BTreeMap<String, String>) -> Result<(), String> {
 fn check_command(command: &[String]) -> Result<(), String> {
     bounded(command)?;
     if command.first().is_none_or(|program| program.is_empty()) {
-        return Err("name the program to start, behind `--`".to_owned());
+        return Err("name the program to start".to_owned());
     }
     if command.iter().any(|part| part.contains("{{")) {
-        return Err(
-            "what stands in a command can be seen by everybody on this machine; give secrets with --env NAME={{NAME}}".to_owned()
-        );
+        return Err("everybody on this machine can see what stands in a command; give secrets as variables, like NAME={{NAME}}"
+            .to_owned());
     }
     Ok(())
 }
@@ -197,20 +216,20 @@ fn check_env(env: &BTreeMap<String, String>) -> Result<(), String> {
         if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
             return Err(format!("`{name}` is no name of a variable"));
         }
-        by_name("variable", name, value, "--env")?;
+        by_name("variable", name, value)?;
     }
     Ok(())
 }
 
 /// Refuses a text that looks like a secret: it must be in the vault.
-fn by_name(what: &str, name: &str, value: &str, flag: &str) -> Result<(), String> {
+fn by_name(what: &str, name: &str, value: &str) -> Result<(), String> {
     const SECRET: [&str; 7] = ["auth", "token", "key", "secret", "password", "cookie", "credential"];
     let names = secrets_in(value)?;
     let lower = name.to_ascii_lowercase();
     if names.is_empty() && !value.is_empty() && SECRET.iter().any(|word| lower.contains(word)) {
         return Err(format!(
-            "the {what} {name} looks like a secret, and its value would be kept in the clear; set it with `level3 secret set NAME` and \
-             write {flag} with {{{{NAME}}}} in its place"
+            "the {what} {name} looks like a secret, and its value would be kept in the clear; keep it under Secrets, or with `level3 \
+             secret set NAME`, and write {{{{NAME}}}} in its place"
         ));
     }
     Ok(())

@@ -16,6 +16,7 @@ mod image;
 mod instance;
 mod machine;
 mod mcp;
+mod misfit;
 mod model;
 mod names;
 mod operation;
@@ -57,7 +58,10 @@ pub use machine::{
     ApprovalAction, ApprovalInput, CallAction, CallInput, CallState, InvalidTransition, Machine, OperationInput, TimerAction,
     TimerInput, TimerState, TurnAction, TurnInput, VoiceAction, VoiceInput, VoiceState,
 };
-pub use mcp::{MCP_NAME_RULE, MCP_SEPARATOR, McpDefinition, McpListing, McpTransport, mcp_tool_name, secrets_in, valid_mcp_name};
+pub use mcp::{
+    MCP_NAME_RULE, MCP_SEPARATOR, McpDefinition, McpFault, McpListing, McpTransport, mcp_tool_name, secrets_in, valid_mcp_name,
+};
+pub use misfit::misfit;
 pub use model::{ModelInfo, Rate};
 pub use names::{
     CREATE_SCRIPT, END_CONVERSATION, EXECUTE_SCRIPT, EXECUTE_SQL, IMPORT_LEADS, LIST_SCRIPTS, MANAGE_TASKS, MARK_TODO_ITEM,

@@ -13,7 +13,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::{McpAnswer, McpError, clean, schema};
-use crate::domain::{McpDefinition, McpListing, mcp_tool_name, without_middle};
+use crate::domain::{McpDefinition, McpListing, mcp_tool_name, misfit, without_middle};
 
 /// The most tools of one server.
 const MOST_TOOLS: usize = 64;
@@ -84,7 +84,7 @@ fn one_by_one(list: Value) -> Option<Page> {
                 let name =
                     given["name"].as_str().map_or_else(|| "a tool without a name".to_owned(), |name| clean::line(name, 100));
                 let why = clean::line(&error.to_string(), 200);
-                page.unread.push((name, format!("its definition is not as the protocol has it: {why}")));
+                page.unread.push((name, format!("its definition is not as the protocol has it: {}", misfit(&why))));
             }
         }
     }

@@ -56,11 +56,15 @@ pub async fn check(store: &Store) -> Result<ReplayCheck, StoreError> {
 /// If the database does not answer, or holds an event that cannot be read.
 pub async fn turn(theirs: &Theirs, turn: TurnId) -> Result<Option<ReplayedTurn<Event>>, StoreError> {
     let Some(events) = theirs.events_of_turn(turn).await? else { return Ok(None) };
+    let profile = match events.first() {
+        Some(first) => theirs.profile_of(first.conversation).await?,
+        None => String::new(),
+    };
     let events = events.into_iter().map(|record| {
         let (said, _) = record.sentence_and_words();
         ReplayedEvent { sequence: record.sequence, at: record.at, said, event: record.event }
     });
-    Ok(Some(ReplayedTurn { turn, events: events.collect() }))
+    Ok(Some(ReplayedTurn { turn, profile, events: events.collect() }))
 }
 
 fn named(broken: Break) -> BrokenLink {

@@ -70,6 +70,18 @@ pub struct ApiError {
     /// The powers that have to be confirmed first, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grants_in_words: Vec<String>,
+    /// The field at fault, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<FieldFault>,
+}
+
+/// A field of a body that does not fit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldFault {
+    /// Its name.
+    pub field: String,
+    /// A sentence for a person who sees the field and no name.
+    pub says: String,
 }
 
 /// `GET /api/approvals`.

@@ -1,8 +1,9 @@
 //! The frames that a client sends.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use crate::domain::{ApprovalId, CampaignId, ConversationId, VoiceCallId};
+use crate::domain::{ApprovalId, CampaignId, ConversationId, VoiceCallId, misfit, shortened};
 
 /// An image as a client sends it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -79,13 +80,21 @@ pub enum ClientFrame {
     },
 }
 
+/// The types of frames.
+const TYPES: [&str; 6] = ["message", "stop", "approve", "deny", "resume", "present"];
+/// The fields of all of them.
+const FIELDS: [&str; 12] =
+    ["content", "id", "conversation", "profile", "steer", "images", "call", "approval", "always", "reason", "after", "campaign"];
+/// The most bytes of the words about a value.
+const MOST_WORDS: usize = 300;
+
 /// A text that is no frame.
 #[derive(Debug, thiserror::Error)]
 #[error("this is not a frame of the protocol: {why}")]
 pub struct NoFrame {
     /// Its `id`, if it has one: the client finds the message by it that was refused.
     pub id: Option<String>,
-    why: serde_json::Error,
+    why: String,
 }
 
 impl ClientFrame {
@@ -94,16 +103,38 @@ impl ClientFrame {
     /// # Errors
     /// The reason why the text is no frame.
     pub fn read(text: &str) -> Result<Self, NoFrame> {
-        #[derive(Deserialize)]
-        struct Named {
-            id: Option<String>,
-        }
         if !text.trim_start().starts_with('{') {
-            return Err(NoFrame { id: None, why: serde::de::Error::custom("it is no object") });
+            return Err(NoFrame { id: None, why: "it is no object".to_owned() });
         }
-        serde_json::from_str(text).map_err(|why| {
-            let id = serde_json::from_str(text).ok().and_then(|Named { id }| id);
-            NoFrame { id, why }
+        serde_json::from_str(text).map_err(|error| {
+            let Ok(fields) = serde_json::from_str::<Map<String, Value>>(text) else {
+                return NoFrame { id: None, why: "it is no JSON".to_owned() };
+            };
+            let id = fields.get("id").and_then(Value::as_str).map(str::to_owned);
+            NoFrame { id, why: fault(fields, &error.to_string()) }
         })
     }
+}
+
+/// The field at fault, and the value that is expected there. `told`: serde's words, which name no
+/// field of a frame.
+fn fault(fields: Map<String, Value>, told: &str) -> String {
+    let types = TYPES.join(", ");
+    match fields.get("type") {
+        None => return format!("`type` is missing; it is one of: {types}"),
+        Some(Value::String(kind)) if TYPES.contains(&kind.as_str()) => {}
+        Some(other) => return format!("`type` is {}; it is one of: {types}", shortened(&other.to_string(), MOST_WORDS)),
+    }
+    let mut frame = Value::Object(fields);
+    let wrong = |frame: &Value| ClientFrame::deserialize(frame).err().map(|error| error.to_string());
+    let whole = wrong(&frame);
+    let field = FIELDS.into_iter().find(|name| {
+        let Some(value) = frame.as_object_mut().and_then(|fields| fields.remove(*name)) else { return false };
+        let other = wrong(&frame) != whole;
+        frame[*name] = value;
+        other
+    });
+    let why = misfit(whole.as_deref().unwrap_or(told));
+    let why = shortened(&why, MOST_WORDS);
+    field.map_or_else(|| why.to_string(), |field| format!("`{field}`: {why}"))
 }

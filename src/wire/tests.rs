@@ -26,6 +26,29 @@ fn what_is_no_frame_keeps_its_id() {
 }
 
 #[test]
+fn what_is_no_frame_is_told_with_its_field_and_what_is_expected() {
+    let types = "it is one of: message, stop, approve, deny, resume, present";
+    for (wrong, told) in [
+        (r#"{"type":"message","content":5}"#.to_owned(), "`content`: expected a text, not 5".to_owned()),
+        (r#"{"type":"message"}"#.to_owned(), "missing field `content`".to_owned()),
+        (
+            r#"{"type":"message","content":"hi","id":"m1","conversation":"5"}"#.to_owned(),
+            "`conversation`: expected a whole number, not the text \"5\"".to_owned(),
+        ),
+        (r#"{"type":"message","content":"hi","images":[{}]}"#.to_owned(), "`images`: missing field `media_type`".to_owned()),
+        (r#"{"type":"approve","approval":1,"always":"yes"}"#.to_owned(), "`always`: expected true or false".to_owned()),
+        (r#"{"content":"hi"}"#.to_owned(), format!("`type` is missing; {types}")),
+        (r#"{"type":"dance"}"#.to_owned(), format!("`type` is \"dance\"; {types}")),
+        (r#"{"type":"#.to_owned(), "it is no JSON".to_owned()),
+    ] {
+        let said = ClientFrame::read(&wrong).unwrap_err().to_string();
+        assert!(said.contains(&told) && !said.contains(" at line ") && !said.contains("variant"), "{wrong}: {said}");
+    }
+    let long = format!(r#"{{"type":"stop","conversation":"{}"}}"#, "x".repeat(10_000));
+    assert!(ClientFrame::read(&long).unwrap_err().to_string().len() < 500, "a long value is not repeated");
+}
+
+#[test]
 fn a_frame_with_only_type_and_content_is_a_message() {
     let frame = ClientFrame::read(r#" {"type":"message","content":"hi"}"#).unwrap();
     assert_eq!(

@@ -150,7 +150,7 @@ function fieldsOf() {
 }
 
 function eventRow(listed, titleOf) {
-  const { at, turn, said: told, event } = listed;
+  const { at, turn, profile, said: told, event } = listed;
   const { said: sentence, text, tone, limit } = sentenceOf(event, told);
   const foot = h("p", { class: "event-foot" }, wayTo(listed, titleOf));
   if (turn) foot.append(" · ", h("a", { href: addressOf("activity", "turn", String(turn)), "aria-label": said.stepsOf(turn) }, said.steps));
@@ -158,7 +158,7 @@ function eventRow(listed, titleOf) {
     "li",
     { class: "event", "data-kind": event.kind, "data-tone": tone },
     h("time", { datetime: at, title: localTime(at) }, timeOfDay(at)),
-    h("div", {}, h("p", { class: "event-said", dir: "auto" }, saidNodes(sentence)), text ? h("p", { class: "event-text", dir: "auto" }, text) : "", limit ? limitLink(limit) : "", foot),
+    h("div", {}, h("p", { class: "event-said", dir: "auto" }, saidNodes(sentence)), text ? h("p", { class: "event-text", dir: "auto" }, text) : "", limit ? limitLink(limit, profile) : "", foot),
   );
 }
 
@@ -168,7 +168,7 @@ function wayTo({ conversation, instance }, titleOf) {
   return h("a", { href: addressOf("chat", String(conversation)), dir: "auto", "data-conversation": String(conversation) }, titleOf(conversation));
 }
 
-/** The way to the limit that ended a turn. */
-export function limitLink(limit) {
-  return h("p", {}, h("a", { class: "button", href: addressOf("settings", "budgets", limit), "data-testid": "raise-limit" }, said.raise));
+/** The way to the limit that ended a turn of this profile. */
+export function limitLink(limit, profile) {
+  return h("p", {}, h("a", { class: "button", href: addressOf("settings", "budgets", limit, profile), "data-testid": "raise-limit" }, said.raise));
 }

@@ -6,7 +6,7 @@ import { argumentParts } from "../core/format.js";
 import { isPlain } from "../core/json.js";
 import { compactNumber, costText, decimal } from "../core/numbers.js";
 import { shownOf } from "../core/state-law.js";
-import { localTime } from "../core/times.js";
+import { localTime, shortTime } from "../core/times.js";
 import { approvalBody } from "../ui/approval-body.js";
 import { button, iconButton } from "../ui/button.js";
 import { codeBlock } from "../ui/code.js";
@@ -24,9 +24,9 @@ export function replayView({ session, gone, parts: [turn] }) {
   const node = h("div", { class: "replay" }, waitingFor(() => load()));
   const load = async () => {
     try {
-      const { events } = await session.api.replay(turn);
+      const { events, profile } = await session.api.replay(turn);
       if (gone.aborted) return;
-      node.replaceChildren(...(events.length > 0 ? player(turn, events) : [emptyState(said.notThere)]));
+      node.replaceChildren(...(events.length > 0 ? player(turn, profile, events) : [emptyState(said.notThere)]));
     } catch (error) {
       if (gone.aborted) return;
       const toEvents = h("a", { href: addressOf("activity") }, said.toEvents);
@@ -37,7 +37,7 @@ export function replayView({ session, gone, parts: [turn] }) {
   return node;
 }
 
-function player(turn, events) {
+function player(turn, profile, events) {
   const end = events.length - 1;
   const shown = h("article", { class: "replay-event", "aria-live": "polite", "data-testid": "replay-event" });
   const facts = h("dl", { class: "facts", "data-testid": "replay-facts" });
@@ -61,7 +61,7 @@ function player(turn, events) {
     // Not `disabled`: at the end the focus stays where it is.
     back.setAttribute("aria-disabled", String(at === 0));
     on.setAttribute("aria-disabled", String(at === end));
-    shown.replaceChildren(...eventNodes(event));
+    shown.replaceChildren(...eventNodes(event, profile));
     facts.replaceChildren(...factNodes(replayed(events, at)));
     [...list.children].forEach((item, each) => {
       item.dataset.when = each === at ? "now" : each < at ? "before" : "after";
@@ -80,13 +80,13 @@ function player(turn, events) {
   ];
 }
 
-function eventNodes(event) {
+function eventNodes(event, profile) {
   const { said: sentence, tone, limit } = sentenceOf(event, event.said);
   return [
     h("p", { class: "event-said", dir: "auto", "data-tone": tone }, saidNodes(sentence)),
-    h("time", { datetime: event.at }, localTime(event.at)),
+    h("time", { datetime: event.at, title: localTime(event.at) }, shortTime(event.at)),
     ...details(event),
-    limit ? limitLink(limit) : "",
+    limit ? limitLink(limit, profile) : "",
   ].filter(Boolean);
 }
 

@@ -72,7 +72,7 @@ export function usageView({ session, gone }) {
 
 function limitNodes({ profile, budgets }, today, named) {
   const limits = dayLimits(budgets.day, today);
-  const link = (limit) => addressOf("settings", "budgets", ...(limit ? [`day.${limit}`] : []));
+  const link = (limit) => addressOf("settings", "budgets", `day.${limit}`, profile);
   const bars = limits.map(({ limit, used, of }) => {
     const shown = limit === "money_micros" ? costText : compactNumber;
     const text = said.ofLimit(used === null ? costText(null) : shown(used), shown(of));
@@ -83,7 +83,7 @@ function limitNodes({ profile, budgets }, today, named) {
   return [
     named ? h("h3", {}, profile) : "",
     ...(bars.length > 0 ? bars : [h("p", { class: "none" }, said.noLimits)]),
-    h("p", { class: "none" }, said.untilMidnight, " ", h("a", { href: link() }, said.changeLimits)),
+    h("p", { class: "none" }, said.untilMidnight, " ", h("a", { href: link("steps") }, said.changeLimits)),
   ].filter(Boolean);
 }
 

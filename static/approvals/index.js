@@ -5,7 +5,7 @@ import { addressOf } from "../core/address.js";
 import { approvalsMark, decidedRows, waitingRows } from "../core/approvals.js";
 import { h, keyed } from "../core/dom.js";
 import { styles } from "../core/styles.js";
-import { localTime } from "../core/times.js";
+import { localTime, shortTime } from "../core/times.js";
 import { words } from "../core/words.js";
 import { mainState, shownState } from "../core/workspace.js";
 import { approvalBody } from "../ui/approval-body.js";
@@ -121,7 +121,7 @@ function decidedEntry({ id, conversation, title, shown, tool, state, channel, re
   const foot = h("p", { class: "entry-foot" }, h("span", { class: "decision-state", "data-state": state }, said.states[state] ?? state));
   const who = said.by[channel];
   if (who) foot.append(` · ${who}`);
-  if (at) foot.append(" · ", h("time", { datetime: at }, localTime(at)));
+  if (at) foot.append(" · ", h("time", { datetime: at, title: localTime(at) }, shortTime(at)));
   foot.append(" · ", h("a", { href: addressOf("chat", String(conversation)), dir: "auto" }, title || words.dock.conversation(conversation)));
   const why = reason && channel !== "instead" ? h("p", { class: "decision-reason", dir: "auto" }, "“", exactNodes(reason), "”") : "";
   const body = h("div", { class: "approval-body" });

@@ -3,7 +3,7 @@
 
 import { h, keyed } from "../core/dom.js";
 import { serverNow } from "../core/server-clock.js";
-import { localTime } from "../core/times.js";
+import { shortTime } from "../core/times.js";
 import { button } from "../ui/button.js";
 import { allowForm } from "./allow.js";
 import { listSection, makePart, partRows } from "./part.js";
@@ -29,7 +29,7 @@ function contextRow({ id, kind, artifact_type: type, uses_left: left, until, cou
   host.dataset.context = id;
   const name = [said.contextKinds[kind] ?? kind, type].filter(Boolean).join(": ");
   return [
-    h("div", { class: "campaigns-head" }, h("strong", {}, name), h("span", { class: "campaigns-note" }, counts ? said.contextLeft(left, localTime(until)) : said.contextOver)),
+    h("div", { class: "campaigns-head" }, h("strong", {}, name), h("span", { class: "campaigns-note" }, counts ? said.contextLeft(left, shortTime(until)) : said.contextOver)),
     counts ? h("div", { class: "campaigns-deeds" }, button(said.revoke, () => revoke(id), { kind: "danger", "aria-label": said.revokeOf(name), "data-part": "revoke", "data-testid": "campaigns-revoke" })) : undefined,
   ];
 }

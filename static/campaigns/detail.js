@@ -3,7 +3,7 @@
 import { waitingRows } from "../core/approvals.js";
 import { addressOf } from "../core/address.js";
 import { h, keyed } from "../core/dom.js";
-import { localTime } from "../core/times.js";
+import { shortTime } from "../core/times.js";
 import { oneAtATime } from "../core/one-at-a-time.js";
 import "../ui/approval.js";
 import { button } from "../ui/button.js";
@@ -133,7 +133,7 @@ function showHead(head, { campaign, watched, browser }, steer) {
   const part = head.contains(document.activeElement) ? document.activeElement.dataset.part : undefined;
   const { id, status, cycles, next_at: next, copy_of: copyOf } = campaign;
   const why = whyOf(campaign);
-  const facts = [said.cycles(cycles), next && status === "active" && said.nextAt(localTime(next))].filter(Boolean).join(" · ");
+  const facts = [said.cycles(cycles), next && status === "active" && said.nextAt(shortTime(next))].filter(Boolean).join(" · ");
   const deeds = steps(campaign).map((how) => button(said[how], () => steer(how), { kind: how === "start" || how === "resume" ? "primary" : "plain", "data-part": how, "data-testid": `campaigns-${how}` }));
   head.replaceChildren(
     h("p", { class: "campaigns-head" }, said.title(id), stateWord(status, said.states[status] ?? status, { "data-testid": "campaigns-state" }), h("span", { class: "campaigns-note" }, facts)),

@@ -5,6 +5,7 @@ import { h, keyed } from "../core/dom.js";
 import { localTime, shortTime } from "../core/times.js";
 import { button } from "../ui/button.js";
 import { field, input } from "../ui/forms.js";
+import { saidAtField } from "../ui/refused.js";
 import { emptyState, errorState, waitingFor } from "../ui/states.js";
 import { makePart, partRows, stateWord } from "./part.js";
 import { tasksOf, whyOf } from "./rows.js";
@@ -65,7 +66,8 @@ function makeForm({ api, made }) {
       name.value = tasks.value = "";
       made(id);
     } catch (error) {
-      listed.wrong(error instanceof SyntaxError ? `${said.noJson} ${error.message}` : error.message);
+      const why = error instanceof SyntaxError ? said.noJson : error.message;
+      if (!saidAtField(error, { name: named, tasks: listed })) listed.wrong(why);
     }
   };
   const go = button(said.make, make, { kind: "primary", "data-testid": "campaigns-make" });

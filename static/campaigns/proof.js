@@ -1,13 +1,13 @@
 // The words for how something came about: the proof of an effect, and the verdict on a call.
 
-import { localTime } from "../core/times.js";
+import { shortTime } from "../core/times.js";
 import { effectWords } from "./rows.js";
 import { campaigns as said } from "./words.js";
 
 /** A proven effect, with the events and calls that show it. */
 export function proofWords({ effect, events = [], calls = [] }) {
   const by = [events.length > 0 && said.byEvents(events), calls.length > 0 && said.byCalls(calls)].filter(Boolean);
-  const told = effectWords(said.effects, effect.time ? { ...effect, time: localTime(effect.time) } : effect);
+  const told = effectWords(said.effects, effect.time ? { ...effect, time: shortTime(effect.time) } : effect);
   return by.length > 0 ? `${told} (${by.join(", ")})` : told;
 }
 

@@ -40,7 +40,7 @@ function addForm({ api, id, storage, load, announce }) {
     try {
       tasks = tasksOf(text.value);
     } catch (error) {
-      throw new Error(`${said.noJson} ${error.message}`, { cause: error });
+      throw new Error(said.noJson, { cause: error });
     }
     if (tasks.length === 0) return text.focus();
     try {

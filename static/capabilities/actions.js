@@ -31,12 +31,14 @@ export function actions({ api, capability, reload, go, announce }) {
 
   /** Makes a version live after a question; if it may do more than the live one, a second question says what. */
   function makeLive(to) {
-    const done = async () => {
-      announce(said.madeLive(name, to));
-      // The address of an old version would show that one for ever.
-      if (version === live) await reload();
-      else go("capabilities", name);
-    };
+    // After the question is closed, so that the focus is back in what is shown anew.
+    const done = () =>
+      setTimeout(() => {
+        announce(said.madeLive(name, to));
+        // The address of an old version would show that one for ever.
+        if (version === live) reload();
+        else go("capabilities", name);
+      });
     const action = async () => {
       try {
         await api.rollBack(name, to);
@@ -46,7 +48,7 @@ export function actions({ api, capability, reload, go, announce }) {
         setTimeout(() => confirmPowers(to, error.grants, done));
         return;
       }
-      await done();
+      done();
     };
     ask({ title: said.makeLiveTitle(name, to), text: said.makeLiveText(live), yes: said.makeLive, action });
   }
@@ -55,7 +57,7 @@ export function actions({ api, capability, reload, go, announce }) {
     const list = h("ul", { class: "grant-list" }, grants.map((sentence) => h("li", { dir: "auto" }, exactNodes(sentence))));
     const action = async () => {
       await api.rollBack(name, to, true);
-      await done();
+      done();
     };
     ask({ title: said.mayMoreTitle(to), text: said.mayMoreText, control: list, yes: said.makeLive, kind: "danger", action });
   }

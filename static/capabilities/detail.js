@@ -47,9 +47,9 @@ export function capabilityDetail({ session, go, announce, signal }) {
     const { name, version, live, state, description } = capability;
     const isLive = version === live;
     const { rest } = purposeOf(description ?? "");
-    const focus = node.contains(document.activeElement) ? document.activeElement.dataset.action : undefined;
+    const had = node.contains(document.activeElement) ? document.activeElement : undefined;
     const word = !isLive ? said.earlier(live) : state === "disabled" ? said.disabled : said.live;
-    const head = h("div", { class: "detail-head" }, h("h2", {}, h("code", {}, name)), h("span", { class: "version" }, `v${version}`), h("span", { class: "off", "data-testid": "capability-state" }, word));
+    const head = h("div", { class: "detail-head" }, h("h2", { tabindex: "-1" }, h("code", {}, name)), h("span", { class: "version" }, `v${version}`), h("span", { class: "off", "data-testid": "capability-state" }, word));
     node.dataset.capability = name;
     node.dataset.enabled = String(state !== "disabled");
     note = h("div", { role: "status" });
@@ -61,7 +61,8 @@ export function capabilityDetail({ session, go, announce, signal }) {
     stats = h("div", { class: "detail-figures" });
     node.replaceChildren(head, purposeNode(description), stats, bar.node, note, tabs(name, panels, (panel) => panel === versions.node && versions.shown()));
     if (entry?.name === name) stats.replaceChildren(figures(entry.calls));
-    if (focus) node.querySelector(`[data-action="${focus}"]`)?.focus();
+    // The control that had the focus, if it is there still.
+    if (had) (node.querySelector(`[data-action="${had.dataset.action}"]`) ?? head.firstElementChild).focus();
   }
 
   let note;

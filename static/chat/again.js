@@ -10,8 +10,14 @@ import { ask } from "../ui/dialog.js";
 /** Messages that were changed and not sent, by their conversation and place: a dialog may be closed by a press beside it. */
 const changed = new Map();
 
-/** The actions that do something again in the conversation that is shown. `go(conversation)` shows another one; `said(text)` says what went wrong. */
-export function createAgain({ session, go, said, fetch = (...all) => globalThis.fetch(...all) }) {
+/** The focus goes to the field: what had it stays behind in the conversation that is left. */
+const toField = () => dispatchEvent(new CustomEvent("write-message"));
+
+/**
+ * The actions that do something again in the conversation that is shown. `go(conversation)` shows another one, and `write()` goes to its field;
+ * `said(text)` says what went wrong.
+ */
+export function createAgain({ session, go, said, write = toField, fetch = (...all) => globalThis.fetch(...all) }) {
   const shown = () => session.store.getState().shown;
 
   async function branchAt(seq) {
@@ -33,11 +39,12 @@ export function createAgain({ session, go, said, fetch = (...all) => globalThis.
   const told = (doing) => doing.catch((error) => said(reasonOf(error)));
 
   return {
-    branch: ({ branchAt: seq }) => told(branchAt(seq).then(go)),
-    retry: ({ retryAt, said: content, images }) => told(sendFrom(retryAt, content, images)),
+    branch: ({ branchAt: seq }) => told(branchAt(seq).then(go).then(write)),
+    retry: ({ retryAt, said: content, images }) => told(sendFrom(retryAt, content, images).then(write)),
     edit({ content, images, editAt }) {
       const text = h("textarea", { class: "input edit-text", rows: "6", dir: "auto", "aria-label": words.chat.editLabel, "data-testid": "edit-text" });
       const key = `${shown()} ${editAt}`;
+      let isSent = false;
       text.value = changed.get(key) ?? content;
       text.addEventListener("input", () => changed.set(key, text.value));
       const action = async () => {
@@ -45,9 +52,13 @@ export function createAgain({ session, go, said, fetch = (...all) => globalThis.
         if (reason) throw new Error(reason);
         await sendFrom(editAt, text.value.trim(), images);
         changed.delete(key);
+        isSent = true;
       };
       const dialog = ask({ title: words.chat.editTitle, text: words.chat.editText, control: text, yes: words.chat.editSend, action });
-      dialog.addEventListener("close", () => dialog.returnValue === "cancel" && changed.delete(key));
+      dialog.addEventListener("close", () => {
+        if (dialog.returnValue === "cancel") changed.delete(key);
+        if (isSent) write();
+      });
       text.focus();
     },
   };

@@ -30,7 +30,7 @@ export class Conversations extends HTMLElement {
     this.search = h("input", { type: "search", class: "input", placeholder: said.search, "aria-label": said.searchLabel, autocomplete: "off", "data-testid": "conversation-search" });
     this.search.addEventListener("input", () => this.searched());
     this.archive = button(said.archived, async () => (await unlisted()).showArchived(this), { kind: "quiet", "aria-pressed": "false" });
-    const fresh = button(said.new, () => this.say("new-chat"), { icon: "plus", "data-testid": "new-chat" });
+    const fresh = button(said.new, () => dispatchEvent(new CustomEvent("new-chat")), { icon: "plus", "data-testid": "new-chat" });
     const leave = () => this.leave();
     const shut = iconButton("close", said.hide, leave, { class: "icon-button list-close" });
     const back = iconButton("back", words.say.back, leave, { class: "icon-button list-back", "data-testid": "list-back" });
@@ -84,13 +84,11 @@ export class Conversations extends HTMLElement {
   titleOf(conversation, told) {
     const known = [...this.entries(), ...(this.away?.conversations ?? [])].find(({ id }) => id === conversation) ?? this.sought.get(conversation);
     const { main, states } = this.workspace ?? {};
-    if (!known && conversation !== main && this.listed?.entries && states.get(conversation)?.items.size > 0) this.seek(conversation).then(told, () => {});
+    if (!known && conversation !== main && this.listed?.entries && states.get(conversation)?.items.size > 0) {
+      this.sought.set(conversation, {});
+      unlisted().then(({ seek }) => seek(this, conversation)).then(told, () => {});
+    }
     return known?.title || undefined;
-  }
-
-  async seek(conversation) {
-    this.sought.set(conversation, {});
-    this.sought.set(conversation, await (await unlisted()).find(this.context.session.api, conversation));
   }
 
   entries() {
@@ -204,10 +202,6 @@ export class Conversations extends HTMLElement {
   /** A conversation was chosen: what lies over the column goes. */
   close() {
     if (!this.wide.matches) this.fold(true, false);
-  }
-
-  say(type) {
-    this.dispatchEvent(new CustomEvent(type, { bubbles: true }));
   }
 }
 

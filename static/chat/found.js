@@ -2,7 +2,7 @@
 
 import { addressOf } from "../core/address.js";
 import { h } from "../core/dom.js";
-import { localTime } from "../core/times.js";
+import { localTime, shortTime } from "../core/times.js";
 import { words } from "../core/words.js";
 
 /** Rows for the list. Pure. */
@@ -25,7 +25,7 @@ export class Found extends HTMLElement {
     const pieces = snippet.map(({ text, hit }) => (hit ? h("mark", {}, text) : text));
     const link = h("a", { href: addressOf("chat", ...[id, turn, part].filter(Boolean)) }, h("span", { class: "conversation-title", dir: "auto" }, title || words.dock.conversation(id)));
     if (pieces.length > 0) link.append(h("span", { class: "found-snippet", dir: "auto" }, pieces));
-    if (at) link.append(h("time", { datetime: at }, localTime(at)));
+    if (at) link.append(h("time", { datetime: at, title: localTime(at) }, shortTime(at)));
     this.replaceChildren(link);
   }
 }

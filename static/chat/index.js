@@ -1,6 +1,6 @@
 // Chat: the list of conversations, and the one that is shown.
 
-import { characterOf } from "../core/characters.js";
+import { placeOf } from "../core/characters.js";
 import { waiting } from "../core/state-law.js";
 import { set, setting } from "../core/settings.js";
 import { styles } from "../core/styles.js";
@@ -156,8 +156,8 @@ class Chat {
 
   told(workspace) {
     const { shown, main } = workspace;
-    // A conversation with a character is shown in their place.
-    if (!this.context.isShown("chat") && characterOf(workspace, shown)) return;
+    // A conversation with a place of its own is shown there.
+    if (!this.context.isShown("chat") && placeOf(workspace, shown)) return;
     const state = shownState(workspace);
     // Parts that could not be loaded over a broken line can be, now that it is whole.
     const { status } = state.connection;
@@ -169,7 +169,7 @@ class Chat {
     const isSaid = begun || state.hello?.last_seq > 0;
     // `shell/early.js` asks from now on for the code of rows, read here while the line opens. A
     // talk with a character belongs elsewhere.
-    if (isSaid && main && this.begun !== main && !characterOf(workspace, main)) set("begun", (this.begun = main));
+    if (isSaid && main && this.begun !== main && !placeOf(workspace, main)) set("begun", (this.begun = main));
     if (isSaid || this.begun) this.prepare();
     this.list(shown);
     if (state.from) this.loadOrigins();

@@ -7,8 +7,10 @@ function page({ context: { session } }, { archived, after }) {
   return session.api.ask("GET", `/api/conversations?${query}`);
 }
 
-/** The row of `conversation` as a list has it, also if it was put away; rejects if none has it. */
-export const find = (api, conversation) => api.ask("GET", `/api/conversations/${encodeURIComponent(conversation)}`);
+/** Keeps the row of `conversation` as a list has it, also if it was put away; rejects if none has it. */
+export async function seek({ context: { session }, sought }, conversation) {
+  sought.set(conversation, await session.api.ask("GET", `/api/conversations/${encodeURIComponent(conversation)}`));
+}
 
 /** Shows those that were put away in place of the others, or the others again. */
 export async function showArchived(list) {

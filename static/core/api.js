@@ -25,7 +25,7 @@ const withEnabled = (entry) => ({ ...entry, enabled: entry.enabled ?? entry.stat
 
 /**
  * The interface, spoken through `fetch`. Every function rejects with an `Error` whose message is a sentence for a person; `grants` are the
- * powers that the server wants to be confirmed first, if it names some.
+ * powers that the server wants to be confirmed first, if it names some, and `at` is the field at fault (`{ field, says }`), if it is one.
  */
 export function createApi(fetch = (...all) => globalThis.fetch(...all)) {
   async function ask(method, path, body) {
@@ -49,9 +49,9 @@ export function createApi(fetch = (...all) => globalThis.fetch(...all)) {
       if (name !== "SyntaxError") throw new Error(words.failed.unreachable);
     }
     if (response.ok) return answer;
-    const said = typeof answer?.error === "string" && answer.error !== "" ? answer.error : undefined;
-    const refusal = new Error(said ? sentence(said) : words.failed.refused(response.status));
-    throw Object.assign(refusal, { status: response.status, grants: arrayIn(answer, "grants_in_words") });
+    const said = answer?.error;
+    const refusal = new Error(said && typeof said === "string" ? sentence(said) : words.failed.refused(response.status));
+    throw Object.assign(refusal, { status: response.status, grants: arrayIn(answer, "grants_in_words"), at: answer?.at });
   }
   const conversation = (id) => `/api/conversations/${encodeURIComponent(id)}`;
   return {

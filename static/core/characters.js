@@ -1,5 +1,5 @@
-// Lea and Law: which conversation is with whom, and what a person may see who is not the owner.
-// Pure.
+// Lea and Law, and what else has a place of its own: which conversation is with whom, and what a
+// person may see who is not the owner. Pure.
 
 import { waiting } from "./state-law.js";
 import { mainState } from "./workspace.js";
@@ -7,18 +7,25 @@ import { mainState } from "./workspace.js";
 /** The profiles that are characters. */
 export const CHARACTERS = ["lea", "law"];
 
-/** The conversation with each of them, as far as it was used: `{ lea, law }`. */
-export function conversationsOf(workspace) {
+/** The main conversation of each profile, as far as it was used. */
+function mainsOf(workspace) {
   const { hello, lists } = mainState(workspace);
-  // One that was made since the greeting stands in the list alone.
   const all = { ...hello?.conversations, ...lists.timer?.entries?.conversations };
-  return Object.fromEntries(CHARACTERS.filter((name) => all[name] !== undefined).map((name) => [name, all[name]]));
+  // One that was made since the greeting stands in a list alone.
+  for (const { main, profile, id } of lists.conversations?.entries?.conversations ?? []) if (main) all[profile] = id;
+  return all;
 }
 
-/** The character with whom a conversation is; nothing if it is with nobody of them. */
-export function characterOf(workspace, conversation) {
-  const found = Object.entries(conversationsOf(workspace)).find(([, id]) => id === conversation);
-  return found?.[0];
+/** The conversation with each of them, as far as it was used: `{ lea, law }`. */
+export function conversationsOf(workspace) {
+  return Object.fromEntries(Object.entries(mainsOf(workspace)).filter(([name]) => CHARACTERS.includes(name)));
+}
+
+/** The place of a conversation that has one of its own, as in an address; nothing if that is Chat, which alone shows the operator's by turns. */
+export function placeOf(workspace, conversation, turn) {
+  const all = mainsOf(workspace);
+  const name = Object.keys(all).find((each) => all[each] === conversation);
+  return CHARACTERS.includes(name) ? ["assistant", name] : name === "operator" && !turn ? [name] : undefined;
 }
 
 /** How many questions of the characters wait for a person. */

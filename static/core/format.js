@@ -3,7 +3,7 @@
 
 import { isPlain, readJson } from "./json.js";
 import { oneLine } from "./text.js";
-import { localTime, writer } from "./times.js";
+import { shortDay, shortTime } from "./times.js";
 import { words } from "./words.js";
 
 const MAX_COLUMNS = 12;
@@ -20,7 +20,7 @@ export function summarize(name, args) {
       break;
     case "manage_tasks":
       return oneLine(
-        [args.action, args.id && `#${args.id}`, args.title, args.status, args.due_at && words.calls.due(localTime(args.due_at))]
+        [args.action, args.id && `#${args.id}`, args.title, args.status, args.due_at && words.calls.due(shortTime(args.due_at))]
           .filter(Boolean)
           .join(" · "),
       );
@@ -151,7 +151,7 @@ function tableOf(records, columns, total) {
 
 /** The line that stands in the place of an approval once it is decided; `row` as `view.js` makes it. */
 export function decisionLine({ state, channel, decidedAt }) {
-  const when = decidedAt ? `, ${localTime(decidedAt)}` : "";
+  const when = decidedAt ? `, ${shortTime(decidedAt)}` : "";
   const { channels } = words.law;
   const how = Object.hasOwn(channels, channel ?? "") ? ` ${channels[channel]}` : "";
   const said = { approved: `${words.law.approved}${how}`, denied: `${words.law.denied}${how}`, expired: words.law.expired, void: words.law.void };
@@ -212,10 +212,9 @@ export function operationLine({ power, request }) {
   }
 }
 
-const nameOfDay = writer({ dateStyle: "medium", timeZone: "UTC" });
-
 /** A day (`2026-11-20`) as a person reads it; it is a name, so no time zone moves it. */
 export function dayText(day) {
-  const at = new Date(`${day}T00:00:00Z`);
-  return Number.isNaN(at.getTime()) ? String(day) : nameOfDay(at);
+  // Every day has a noon, wherever the reader is.
+  const at = new Date(`${day}T12:00:00`);
+  return Number.isNaN(at.getTime()) ? String(day) : shortDay(at);
 }

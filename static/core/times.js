@@ -18,13 +18,13 @@ const hours = writer(HOURS);
 const day = writer(DAY);
 const dayAndYear = writer({ ...DAY, year: "numeric" });
 
-/** An ISO 8601 time as a person reads it, in the local time zone; anything else as it is. */
+/** An ISO 8601 time in full, in the local time zone, for the title of a shorter one; anything else as it is. */
 export function localTime(text) {
   const at = new Date(text);
   return Number.isNaN(at.getTime()) ? String(text) : whole(at);
 }
 
-/** The same, short: “22 Nov, 14:05”, with the year if it is another than this one's. */
+/** The same as a person reads it in every place: “22 Nov, 14:05”, with the year if it is another than this one's. */
 export function shortTime(text, now = Date.now()) {
   const at = new Date(text);
   if (Number.isNaN(at.getTime())) return String(text);
@@ -32,7 +32,7 @@ export function shortTime(text, now = Date.now()) {
 }
 
 /** Its day, with the year if it is another than this one's. */
-export function shortDay(text, now) {
+export function shortDay(text, now = Date.now()) {
   const at = new Date(text);
   return (at.getFullYear() === new Date(now).getFullYear() ? day : dayAndYear)(at);
 }
@@ -56,7 +56,7 @@ export function expiryLine(expiresAt, now) {
   if (Number.isNaN(at)) return "";
   // Only the server decides that the time is over; its clock may differ from this one's.
   if (at <= now) return words.law.over;
-  return words.law.until(spanOf(Math.ceil((at - now) / 1000)), localTime(expiresAt));
+  return words.law.until(spanOf(Math.ceil((at - now) / 1000)), shortTime(expiresAt, now));
 }
 
 /** The time of day of something today, else the day as well; `now` in milliseconds. */

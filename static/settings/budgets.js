@@ -17,6 +17,9 @@ export const LIMITS = {
   tasks: ["turns_per_hour", "percent_of_day"],
 };
 
+/** Limits of the operator that stand elsewhere: each of its starts writes them here. */
+const IN_CONFIG = { "turn.steps": "max_iterations", "turn.wall_seconds": "max_runtime_minutes" };
+
 /** The limits to be sent for the texts of the fields (`span.limit` → text): every limit, `null` for none. Throws for what is no number. Pure. */
 export function budgetsOf(texts) {
   const read = (name, limit) => {
@@ -36,7 +39,8 @@ export function budgetSection({ api, gone, profiles, site }) {
   let wanted;
   let iterations;
   let fields = new Map();
-  const goTo = (name) => {
+  const goTo = (name, profile) => {
+    if (profile !== undefined && part.choose(profile)) fields = new Map();
     wanted = name;
     const control = fields.get(name)?.control;
     if (!control) return name !== undefined;
@@ -46,18 +50,18 @@ export function budgetSection({ api, gone, profiles, site }) {
     return true;
   };
   const make = ({ profile, budgets }) => {
-    fields = new Map(Object.entries(LIMITS).flatMap(([span, limits]) => limits.map((limit) => [`${span}.${limit}`, fieldOf(span, limit, budgets[span][limit])])));
-    return [budgetForm(api, profile, fields)];
+    fields = new Map(Object.entries(LIMITS).flatMap(([span, limits]) => limits.map((limit) => [`${span}.${limit}`, fieldOf(profile, span, limit, budgets[span][limit])])));
+    return [budgetForm(api, profile, budgets, fields)];
   };
   // A setting of the server limits the requests of a turn if no budget does.
   site.told((settings) => {
     const { value } = settings.find(({ name }) => name === "MAX_TOOL_ITERATIONS") ?? {};
     const [, , byDefault] = said.names.MAX_TOOL_ITERATIONS;
     iterations = value ?? byDefault;
-    fields.get("turn.steps")?.help(iterations);
+    fields.get("turn.steps")?.help?.(iterations);
   });
   const shown = () => {
-    if (iterations !== undefined) fields.get("turn.steps").help(iterations);
+    if (iterations !== undefined) fields.get("turn.steps").help?.(iterations);
     if (wanted !== undefined) goTo(wanted);
   };
   const part = profilePart({ api, gone, profiles, make, shown });
@@ -65,14 +69,16 @@ export function budgetSection({ api, gone, profiles, site }) {
   return { nodes: [h("p", { class: "none" }, said.budgetsHelp, " ", used), ...part.nodes], goTo };
 }
 
-function fieldOf(span, limit, value) {
+function fieldOf(profile, span, limit, value) {
+  const elsewhere = profile === "operator" ? IN_CONFIG[`${span}.${limit}`] : undefined;
   const text = value === null || value === undefined ? "" : limit === "money_micros" ? dollarsOf(value) : String(value);
-  const control = input({ inputmode: limit === "money_micros" ? "decimal" : "numeric", value: text, "data-testid": `budget-${span}.${limit}` });
-  const { node, wrong } = field(said.limits[limit], control, limit === "steps" && span === "turn" ? " " : undefined);
-  return { node, control, wrong, help: (iterations) => (node.querySelector(".help").textContent = said.stepsHelp(iterations)) };
+  const control = input({ inputmode: limit === "money_micros" ? "decimal" : "numeric", value: text, readonly: elsewhere !== undefined, "data-testid": `budget-${span}.${limit}` });
+  const { node, wrong } = field(said.limits[limit], control, elsewhere ? said.inConfig(elsewhere) : limit === "steps" && span === "turn" ? " " : undefined);
+  const help = elsewhere ? undefined : (iterations) => (node.querySelector(".help").textContent = said.stepsHelp(iterations));
+  return { node, control, wrong, help };
 }
 
-function budgetForm(api, profile, fields) {
+function budgetForm(api, profile, budgets, fields) {
   const groups = Object.entries(LIMITS).map(([span, limits]) =>
     h("fieldset", { class: "budget-span" }, h("legend", {}, said.spans[span]), limits.map((limit) => fields.get(`${span}.${limit}`).node)),
   );
@@ -80,7 +86,9 @@ function budgetForm(api, profile, fields) {
     const texts = Object.fromEntries([...fields].map(([name, { control }]) => [name, control.value]));
     for (const { wrong } of fields.values()) wrong(undefined);
     try {
-      await api.changePolicy(profile, { budgets: budgetsOf(texts) });
+      // A limit that has no field stays as it is.
+      const whole = Object.entries(budgetsOf(texts)).map(([span, limits]) => [span, { ...budgets[span], ...limits }]);
+      await api.changePolicy(profile, { budgets: Object.fromEntries(whole) });
     } catch (error) {
       const at = fields.get(error.name);
       at?.wrong(error.message);

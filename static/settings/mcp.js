@@ -78,8 +78,15 @@ function addForm(api, load) {
   const headers = lines();
   const command = lines();
   const env = lines();
-  const atUrl = h("div", { class: "way" }, field(said.mcpUrl, url).node, field(said.mcpHeaders, headers, said.mcpHeadersHelp).node);
-  const asCommand = h("div", { class: "way", hidden: true }, field(said.mcpCommand, command, said.mcpCommandHelp).node, field(said.mcpEnv, env, said.mcpEnvHelp).node);
+  const fields = {
+    name: field(said.mcpName, name, said.mcpNameHelp),
+    url: field(said.mcpUrl, url),
+    headers: field(said.mcpHeaders, headers, said.mcpHeadersHelp),
+    command: field(said.mcpCommand, command, said.mcpCommandHelp),
+    env: field(said.mcpEnv, env, said.mcpEnvHelp),
+  };
+  const atUrl = h("div", { class: "way" }, fields.url.node, fields.headers.node);
+  const asCommand = h("div", { class: "way", hidden: true }, fields.command.node, fields.env.node);
   let way = "url";
   const choose = (chosen) => {
     way = chosen;
@@ -100,8 +107,8 @@ function addForm(api, load) {
     return `${told} ${said.nextCall}`;
   };
   const pick = segmented(said.mcpWay, Object.entries(said.mcpWays), way, choose);
-  const body = [field(said.mcpName, name, said.mcpNameHelp).node, pick, atUrl, asCommand];
-  return savingForm({ label: said.mcpAdd, testid: "mcp-form", holds: said.nextCall, body, save, text: said.mcpAdd });
+  const body = [fields.name.node, pick, atUrl, asCommand];
+  return savingForm({ label: said.mcpAdd, testid: "mcp-form", holds: said.nextCall, body, save, fields, text: said.mcpAdd });
 }
 
 const lines = () => h("textarea", { class: "input", rows: "3", spellcheck: "false", autocomplete: "off", dir: "ltr" });

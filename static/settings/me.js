@@ -51,16 +51,17 @@ export function zoneField(value) {
   const id = `zones-${(zoneField.made = (zoneField.made ?? 0) + 1)}`;
   const zones = Intl.supportedValuesOf?.("timeZone") ?? [];
   const control = input({ value, list: id, spellcheck: "false", dir: "ltr", "data-testid": "time-zone" });
-  const { node } = field(people.zone, control, people.zoneHelp);
-  return { node: h("div", {}, node, h("datalist", { id }, zones.map((zone) => h("option", { value: zone })))), control };
+  const { node, wrong } = field(people.zone, control, people.zoneHelp);
+  return { node: h("div", {}, node, h("datalist", { id }, zones.map((zone) => h("option", { value: zone })))), control, wrong };
 }
 
 function nameForm({ display_name: called, time_zone: zone }, api) {
   const name = input({ value: called, required: true, maxlength: "80", "data-testid": "display-name" });
   const zones = zoneField(zone);
-  const body = h("div", { class: "side-by-side" }, field(people.displayName, name, people.displayNameHelp).node, zones.node);
+  const fields = { display_name: field(people.displayName, name, people.displayNameHelp), time_zone: zones };
+  const body = h("div", { class: "side-by-side" }, fields.display_name.node, zones.node);
   const save = () => api.changeMe({ display_name: name.value.trim(), time_zone: zones.control.value.trim() }).then(() => undefined);
-  return savingForm({ label: people.sections.me, testid: "me-form", holds: said.now, body, save });
+  return savingForm({ label: people.sections.me, testid: "me-form", holds: said.now, body, save, fields });
 }
 
 function passwordForm({ password: has }, api, load) {

@@ -5,7 +5,10 @@ import { field, select } from "../ui/forms.js";
 import { errorState, waitingFor } from "../ui/states.js";
 import { said } from "./words.js";
 
-/** The part: a choice of the profile, and what `make(policy)` gives for it. `shown(policy)` is told after it stands there. */
+/**
+ * The part: a choice of the profile, and what `make(policy)` gives for it. `shown(policy)` is told after it stands there. `choose(name)` is the choice
+ * made from outside, also of one that was not known when the part was made; true if it is another one than before.
+ */
 export function profilePart({ api, gone, profiles, make, shown }) {
   const body = h("div", { class: "profile-body" });
   const names = profiles();
@@ -24,12 +27,20 @@ export function profilePart({ api, gone, profiles, make, shown }) {
     }
   }
 
-  const choose = (name) => {
+  const chosen = (name) => {
     profile = name;
     load();
   };
   const options = names.map((name) => [name, name]);
-  const choice = names.length > 1 ? [field(said.profile, select(options, profile, choose), said.profileHelp).node] : [];
+  const control = select(options, profile, chosen);
+  const choice = names.length > 1 ? [field(said.profile, control, said.profileHelp).node] : [];
+  const choose = (name) => {
+    if (name === profile) return false;
+    if (!names.includes(name)) control.append(new Option(name, name));
+    control.value = name;
+    chosen(name);
+    return true;
+  };
   load();
-  return { nodes: [...choice, body] };
+  return { nodes: [...choice, body], choose };
 }

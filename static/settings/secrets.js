@@ -2,7 +2,7 @@
 // field is empty before the server answers.
 
 import { h } from "../core/dom.js";
-import { localTime } from "../core/times.js";
+import { shortTime } from "../core/times.js";
 import { mainState } from "../core/workspace.js";
 import { button } from "../ui/button.js";
 import { ask } from "../ui/dialog.js";
@@ -67,7 +67,7 @@ function secretNode({ name, updated_at: at, used_by: users = [], readable }, { a
   return h(
     "div",
     { class: "secret", "data-secret": name },
-    h("p", {}, h("code", {}, name), " ", h("span", { class: "none" }, [said.setAt(localTime(at)), users.length > 0 && said.usedByShort(users.join(", "))].filter(Boolean).join(" · "))),
+    h("p", {}, h("code", {}, name), " ", h("span", { class: "none" }, [said.setAt(shortTime(at)), users.length > 0 && said.usedByShort(users.join(", "))].filter(Boolean).join(" · "))),
     readable === false ? h("p", { class: "problem" }, said.unreadable) : "",
     h(
       "p",

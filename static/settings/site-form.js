@@ -32,7 +32,7 @@ export function siteForm(site, names, label, testid) {
     const changes = changesOf(values, site.settings);
     if (Object.keys(changes).length > 0) await site.change(changes);
   };
-  const node = savingForm({ label, testid, holds: said.nextStart, body: [...controls.values()].map((each) => each.node), save });
+  const node = savingForm({ label, testid, holds: said.nextStart, body: [...controls.values()].map((each) => each.node), save, fields: Object.fromEntries(controls) });
   site.told((settings) => {
     for (const [name, each] of controls) each.show(settings.find((setting) => setting.name === name), setValue(settings, name));
   });
@@ -51,7 +51,7 @@ function row(name) {
   const [label, help, byDefault] = said.names[name] ?? [name];
   const origin = h("span", { class: "help" });
   const control = input({ name, placeholder: byDefault && said.default(byDefault), "data-testid": `setting-${name}`, spellcheck: "false" });
-  const { node } = field(label, control, help);
+  const { node, wrong } = field(label, control, help);
   node.append(origin);
   const show = (setting, value) => {
     const wins = setting && said.wins[setting.origin];
@@ -61,5 +61,5 @@ function row(name) {
     origin.textContent = wins ? wins(name) : setting?.waits ? said.holdsNext(value || said.default(byDefault ?? "")) : "";
     origin.hidden = origin.textContent === "";
   };
-  return { node, control, show };
+  return { node, control, wrong, show };
 }

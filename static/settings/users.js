@@ -128,14 +128,15 @@ function addForm(api, load, told) {
   let tier = "free";
   const tiers = select(TIERS.map((each) => [each, people.tierNames[each]]), tier, (value) => (tier = value));
   const save = async () => {
-    const fields = { name: name.value.trim(), tier, time_zone: zones.control.value.trim() };
-    const made = await api.addUser(called.value.trim() === "" ? fields : { ...fields, display_name: called.value.trim() });
+    const user = { name: name.value.trim(), tier, time_zone: zones.control.value.trim() };
+    const made = await api.addUser(called.value.trim() === "" ? user : { ...user, display_name: called.value.trim() });
     told.replaceChildren(linkNode(made));
     name.value = "";
     called.value = "";
     load();
     return people.added(made.user.name);
   };
-  const body = h("div", { class: "side-by-side" }, field(people.name, name, people.nameHelp).node, field(people.displayName, called).node, field(people.tier, tiers).node, zones.node);
-  return savingForm({ label: people.addTitle, testid: "user-form", holds: said.now, body, save, text: people.addButton });
+  const fields = { display_name: field(people.displayName, called), time_zone: zones };
+  const body = h("div", { class: "side-by-side" }, field(people.name, name, people.nameHelp).node, fields.display_name.node, field(people.tier, tiers).node, zones.node);
+  return savingForm({ label: people.addTitle, testid: "user-form", holds: said.now, body, save, fields, text: people.addButton });
 }

@@ -2,11 +2,11 @@
 // address names.
 
 import { parseAddress } from "../core/address.js";
-import { characterOf } from "../core/characters.js";
+import { placeOf } from "../core/characters.js";
 import { createSession } from "../core/session.js";
 import { setting } from "../core/settings.js";
 import { LANGUAGES, language, words } from "../core/words.js";
-import { mainState, together, waitingEverywhere } from "../core/workspace.js";
+import { mainState, waitingEverywhere } from "../core/workspace.js";
 import { createAttention } from "./attention.js";
 import { dockRows } from "./live.js";
 import { PLACES, placesFor, talk, voice } from "./places.js";
@@ -54,18 +54,13 @@ function arrived(next) {
   attention(store.getState());
 }
 
-/** A conversation with a character stands in the assistants' place. */
-function instead(id, [conversation]) {
-  const name = id === "chat" ? characterOf(store.getState(), Number(conversation)) : undefined;
-  return name && ["assistant", name];
-}
-
-function badges(workspace) {
-  return Object.fromEntries(places().map(({ id, badge }) => [id, badge?.(workspace) ?? 0]));
+/** A conversation that has a place of its own stands there. */
+function instead(id, [conversation, turn]) {
+  return id === "chat" ? placeOf(store.getState(), Number(conversation), turn) : undefined;
 }
 
 function show(workspace) {
-  rail.data = { current: place?.under ?? place?.id, badges: badges(workspace) };
+  rail.data = { current: place?.under ?? place?.id, badges: Object.fromEntries(places().map(({ id, badge }) => [id, badge?.(workspace) ?? 0])) };
   // In the inbox all that waits is in sight.
   dock.data = dockRows(workspace, inTalk()).filter(({ kind }) => kind !== "waits" || place?.id !== "approvals");
 }
@@ -120,10 +115,10 @@ function tabStorage() {
   }
 }
 
-/** Goes to a conversation, by default the main one: with a character it stands in their place. */
+/** Goes to a conversation, by default the main one, where it stands. */
 function toChat(conversation) {
-  const name = characterOf(store.getState(), conversation ?? store.getState().main);
-  if (who.isMember() || name) router.go("assistant", ...(name ? [name] : []));
+  const own = placeOf(store.getState(), conversation ?? store.getState().main);
+  if (who.isMember() || own) router.go(...(own ?? ["assistant"]));
   else router.go("chat", ...(conversation === null || conversation === undefined ? [] : [String(conversation)]));
 }
 
@@ -151,7 +146,7 @@ async function newChat() {
 const toApproval = ({ detail }) => import("./to-approval.js").then(({ goToApproval }) => goToApproval(detail, { session, router, inTalk, toChat })).catch(() => router.go("approvals"));
 
 const actions = {
-  palette: async () => (await import("./palette.js")).openPalette({ places: places(), member: who.isMember(), workspace: store.getState(), entries: together(store.getState()), go: router.go, actions, inChat: inChat(), search: session.api.search }),
+  palette: async () => (await import("./palette.js")).openPalette({ places: places(), member: who.isMember(), workspace: store.getState(), go: router.go, actions, inChat: inChat(), search: session.api.search }),
   new: newChat,
   search: () => (inChat() || toChat(store.getState().shown), dispatchEvent(new CustomEvent("search-conversations"))),
   write: () => (inTalk() || toChat(store.getState().shown), dispatchEvent(new CustomEvent("write-message"))),

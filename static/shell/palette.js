@@ -6,7 +6,7 @@ import { capabilityList } from "../core/entries.js";
 import { h } from "../core/dom.js";
 import { words, wordsOf } from "../core/words.js";
 import { isBusy } from "../core/state.js";
-import { mainState, shownState } from "../core/workspace.js";
+import { mainState, shownState, together } from "../core/workspace.js";
 import { openDialog } from "../ui/dialog.js";
 import { iconOf } from "../ui/icons.js";
 import { showKeys } from "./keys.js";
@@ -49,7 +49,7 @@ export function foundEntries(found, known, go) {
   return [...named, ...messages];
 }
 
-function allEntries({ places, member, workspace, entries, go, actions, inChat }) {
+function allEntries({ places, member, workspace, go, actions, inChat }) {
   const { conversations = [] } = mainState(workspace).lists.conversations?.entries ?? {};
   return [
     ...places.map(({ id, title, icon }) => ({ text: title, kind: kinds.place, icon, run: () => go(id) })),
@@ -65,7 +65,7 @@ function allEntries({ places, member, workspace, entries, go, actions, inChat })
       conversation: id,
       run: () => go("chat", String(id)),
     })),
-    ...capabilityList(entries).map(({ name }) => ({
+    ...capabilityList(together(workspace)).map(({ name }) => ({
       text: name,
       kind: kinds.capability,
       icon: "capabilities",

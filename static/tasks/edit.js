@@ -1,7 +1,7 @@
 // The fields of one task, in the details beside the list.
 
 import { h } from "../core/dom.js";
-import { localTime } from "../core/times.js";
+import { shortTime } from "../core/times.js";
 import { words } from "../core/words.js";
 import { button } from "../ui/button.js";
 import { closeDetails, openDetails } from "../ui/details.js";
@@ -42,7 +42,7 @@ export function openTask(task, { change, from }) {
 function facts({ conversation, created_at: made, updated_at: changed, model }) {
   const row = (name, value) => (value ? [h("dt", {}, name), h("dd", { dir: "auto" }, value)] : []);
   const place = conversation && h("a", { href: `#chat/${conversation}` }, words.dock.conversation(conversation));
-  return h("dl", { class: "facts" }, row(said.madeIn, place), row(said.made, made && localTime(made)), row(said.changed, changed && localTime(changed)), row(said.model, model));
+  return h("dl", { class: "facts" }, row(said.madeIn, place), row(said.made, made && shortTime(made)), row(said.changed, changed && shortTime(changed)), row(said.model, model));
 }
 
 /** The reader's time zone, as it calls itself. */

@@ -2,10 +2,11 @@
 
 import { h } from "../core/dom.js";
 import { keyAlong } from "./along.js";
+import { saidNodes } from "./said.js";
 
 let made = 0;
 
-/** A labelled field around `control`, with a sentence of help and a place for what is wrong: `{ node, wrong(text) }`. */
+/** A labelled field around `control`, with a sentence of help and a place for what is wrong: `{ node, control, wrong(text) }`. */
 export function field(label, control, help) {
   made += 1;
   const [name, about, fault] = ["name", "help", "fault"].map((part) => `form-${part}-${made}`);
@@ -16,10 +17,10 @@ export function field(label, control, help) {
   control.setAttribute("aria-describedby", help ? `${about} ${fault}` : fault);
   const wrong = (text) => {
     problem.hidden = !text;
-    problem.textContent = text ?? "";
+    problem.replaceChildren(...saidNodes(text ?? ""));
     control.setAttribute("aria-invalid", String(Boolean(text)));
   };
-  return { node, wrong };
+  return { node, control, wrong };
 }
 
 /** A field for one line of text. */

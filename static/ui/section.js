@@ -2,13 +2,16 @@
 
 import { h } from "../core/dom.js";
 import { reasonOf } from "../core/words.js";
+import { saidNodes } from "./said.js";
 
 /** A paragraph for what went wrong, empty and hidden until `say` fills it. */
 export function problemLine() {
   const line = h("p", { class: "problem", role: "alert", hidden: true });
-  const say = (text) => {
+  let last = "";
+  const say = (text = "") => {
     line.hidden = !text;
-    if (line.textContent !== (text ?? "")) line.textContent = text ?? "";
+    if (text !== last) line.replaceChildren(...saidNodes(text));
+    last = text;
   };
   return { line, say };
 }

@@ -17,7 +17,7 @@ export const campaigns = {
   name: "Name",
   tasksLabel: "Tasks",
   tasksHelp: "One description a line, or JSON: [{\"description\", \"preconditions\", \"requires\", \"needs\"}]. A person finishes a task without required effects.",
-  noJson: "This is no JSON.",
+  noJson: "This begins like JSON and is none: look at brackets, quotes and commas, or write one task a line.",
   noName: "Give it a name.",
   made: "The campaign was made. Start it when its tasks are right.",
   watched: "Somebody is there",

@@ -82,6 +82,7 @@ export default {
     turns_per_hour: "Turns in an hour",
     percent_of_day: "Percent of the limits of the day",
   },
+  inConfig: (name) => `limits.${name} in the operator's config.json sets it at each start.`,
   stepsHelp: (value) => `Empty: ${value}, as MAX_TOOL_ITERATIONS says.`,
 
   secretsHelp: "Names of keys that capabilities and MCP servers may use. The assistant sees their names alone; a value is shown to nobody.",
@@ -171,7 +172,7 @@ export default {
     MAX_CONVERSATION_HISTORY: ["Earlier messages in a request", "What does not fit into the model's context is summarised or left out.", "50"],
     MAX_TOOL_ITERATIONS: ["Requests in a turn", "How many requests to a model one turn may make, if no budget says otherwise.", "10"],
     LEVEL3_MCP_SECONDS: ["Seconds for an MCP server", "How long an external server gets to answer a call.", "60"],
-    LEVEL3_TURN_LOG: ["A log file for each turn", "0: none.", "on"],
+    LEVEL3_TURN_LOG: ["A log file for each turn", "1: on. 0: off.", "on"],
     LEVEL3_UNDO_QUOTA: ["Room for what can be undone", "A number of bytes, or with KiB, MiB, GiB or TiB.", "256MiB"],
     LEVEL3_AGENT_QUOTA: ["Room for the agent's tables", "A number of bytes, or with KiB, MiB, GiB or TiB.", "2GiB"],
     LEVEL3_DISK_RESERVE: ["Room left to the server on the disk", "A number of bytes, or with KiB, MiB, GiB or TiB.", "200MiB"],

@@ -17,7 +17,7 @@ export const campaigns = {
   name: "Nome",
   tasksLabel: "Tarefas",
   tasksHelp: "Uma descrição por linha, ou JSON: [{\"description\", \"preconditions\", \"requires\", \"needs\"}]. Uma tarefa sem efeitos exigidos é concluída por uma pessoa.",
-  noJson: "Isto não é JSON.",
+  noJson: "Isto começa como JSON e não é: veja parênteses, aspas e vírgulas, ou escreva uma tarefa por linha.",
   noName: "Dê-lhe um nome.",
   made: "A campanha foi criada. Inicie-a quando as tarefas estiverem certas.",
   watched: "Há alguém aqui",

@@ -82,6 +82,7 @@ export default {
     turns_per_hour: "Turnos numa hora",
     percent_of_day: "Por cento dos limites do dia",
   },
+  inConfig: (name) => `limits.${name} no config.json do operador define-o a cada início.`,
   stepsHelp: (value) => `Vazio: ${value}, como diz MAX_TOOL_ITERATIONS.`,
 
   secretsHelp: "Nomes de chaves que capacidades e servidores MCP podem usar. O assistente vê só os nomes; um valor não se mostra a ninguém.",
@@ -171,7 +172,7 @@ export default {
     MAX_CONVERSATION_HISTORY: ["Mensagens anteriores num pedido", "O que não cabe no contexto do modelo é resumido ou deixado fora.", "50"],
     MAX_TOOL_ITERATIONS: ["Pedidos num turno", "Quantos pedidos a um modelo um turno pode fazer, se nenhum limite diz outra coisa.", "10"],
     LEVEL3_MCP_SECONDS: ["Segundos para um servidor MCP", "Quanto tempo um servidor externo tem para responder a uma chamada.", "60"],
-    LEVEL3_TURN_LOG: ["Um arquivo de registro por turno", "0: nenhum.", "ligado"],
+    LEVEL3_TURN_LOG: ["Um arquivo de registro por turno", "1: ligado. 0: desligado.", "ligado"],
     LEVEL3_UNDO_QUOTA: ["Espaço para o que se pode desfazer", "Um número de bytes, ou com KiB, MiB, GiB ou TiB.", "256MiB"],
     LEVEL3_AGENT_QUOTA: ["Espaço para as tabelas do agente", "Um número de bytes, ou com KiB, MiB, GiB ou TiB.", "2GiB"],
     LEVEL3_DISK_RESERVE: ["Espaço deixado ao servidor no disco", "Um número de bytes, ou com KiB, MiB, GiB ou TiB.", "200MiB"],

@@ -82,6 +82,7 @@ async fn events_are_found_by_kind_tool_outcome_conversation_and_time() {
     let event = &found["events"][0]["event"];
     assert_eq!((&event["kind"], &event["name"]), (&json!("tool_call_ended"), &json!("manage_tasks")));
     let turn = get(&app, &format!("/api/replay/turns/{}", event["turn"])).await;
+    assert_eq!((&found["events"][0]["profile"], &turn["profile"]), (&json!("builder"), &json!("builder")));
     let replayed = turn["events"].as_array().unwrap().iter().find(|event| event["kind"] == "tool_call_ended").unwrap();
     assert_eq!((&replayed["said"], &replayed["call"]), (&json!("The tasks were looked at."), &event["call"]));
     let long: String = (0..1000).map(|number| format!("{number} ")).collect();

@@ -90,7 +90,7 @@ async fn every_wrong_request_is_refused_with_a_sentence() {
         (get.clone(), "/api/approvals/x", None, 400, "the address cannot be read: `x` is no number"),
         (get.clone(), "/api/approvals?state=open", None, 400, "query cannot be read"),
         (post.clone(), "/api/approvals/7/approve", None, 404, "there is no approval 7"),
-        (post.clone(), "/api/approvals/7/approve", Some(json!({"always": "yes"})), 400, "`always`: invalid type"),
+        (post.clone(), "/api/approvals/7/approve", Some(json!({"always": "yes"})), 400, "`always`: expected true or false"),
         (post.clone(), "/api/approvals/7/approve", Some(json!([true])), 400, "must be a JSON object"),
         (post.clone(), "/api/approvals/7/deny", Some(json!({"confirmed": true})), 400, "confirmed"),
         (get.clone(), "/api/conversations?after=x", None, 400, "no place in the list"),

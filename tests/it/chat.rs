@@ -14,7 +14,7 @@ async fn what_is_no_frame_is_answered_with_what_is_wrong() {
     let app = TestApp::start().await;
     let mut client = app.connect().await;
     for (frame, expected) in [
-        (json!({"type": "dance"}), "unknown variant `dance`, expected one of `message`, `stop`, `approve`, `deny`, `resume`"),
+        (json!({"type": "dance"}), "`type` is \"dance\"; it is one of: message, stop, approve, deny, resume"),
         (json!({"type": "message"}), "missing field `content`"),
         (json!([1]), "not a frame of the protocol"),
     ] {

@@ -78,6 +78,11 @@ async fn a_conversation_stands_in_the_list_once_something_is_said_in_it() {
     }
     assert_eq!(app.count("SELECT count(*) FROM conversations WHERE is_main").await, 1);
     assert_eq!(get(&app, "/api/conversations").await["conversations"], json!([]));
+    // The operator's memory is recorded in its conversation, and nothing is said there by it.
+    let remembered = Some(json!({"version": 0, "document": {"project": "shop"}}));
+    assert_eq!(ask(&app, Method::PUT, "/api/operator/context", remembered).await.0, 200);
+    assert_eq!(app.count("SELECT count(*) FROM conversations WHERE last_sequence > 0").await, 1);
+    assert_eq!(get(&app, "/api/conversations").await["conversations"], json!([]));
     let main = ConversationId(client.hello["conversation"].as_i64().unwrap());
     say(&app, &mut client, main, "Hello").await;
     assert_eq!(titles(&app, "").await, ["Hello"]);

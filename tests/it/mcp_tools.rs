@@ -467,7 +467,7 @@ async fn servers_are_added_listed_and_removed_from_the_command_line() {
     for (arguments, code, said) in [
         (vec!["mcp", "remove", "far"], 1, "there is no MCP server `far`"),
         (vec!["mcp", "tools", "far"], 1, "there is no MCP server `far`"),
-        (vec!["mcp", "add", "Far", "http://127.0.0.1:1/"], 1, "snake_case"),
+        (vec!["mcp", "add", "Far", "http://127.0.0.1:1/"], 1, "lower-case letter"),
         (vec!["mcp", "add", "far", "ftp://x.example/"], 2, "http:// or https://"),
         (vec!["mcp", "add", "far", "http://127.0.0.1:1/", "--header", "Authorization: Bearer x"], 2, "level3 secret set"),
         (vec!["mcp", "add", "far"], 2, "required"),

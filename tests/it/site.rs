@@ -42,6 +42,10 @@ async fn settings_are_changed_for_the_next_start_and_the_environment_wins() {
     let told =
         "LEVEL3_MCP_SECONDS is `99999999999999`: expected a whole number of seconds from 1 to 315360000, which is ten years";
     assert_eq!((status, &refused["error"]), (400, &json!(told)));
+    // A switch is no path.
+    let (status, refused) = put(json!({"LEVEL3_TURN_LOG": "/var/log/level3.log"})).await;
+    let says = "`/var/log/level3.log` cannot be used here: expected 1 for on, or 0 for off.";
+    assert_eq!((status, &refused["at"]), (400, &json!({"field": "LEVEL3_TURN_LOG", "says": says})));
 }
 
 #[tokio::test]

@@ -69,6 +69,9 @@ async fn what_is_missing_or_wrong_is_named() {
         (json!({"action": "create", "title": "x", "due_at": "tomorrow"}), "no ISO 8601 date"),
         (json!({"action": "update", "id": 1, "status": "finished"}), "`finished` is none of: pending"),
         (json!({"id": 1}), "missing field `action`"),
+        (json!({"action": "create", "title": "x", "description": "y"}), "there is no argument `description`; the arguments are"),
+        (json!({"action": "create", "title": "Buy\nmilk"}), "A title stands on one line."),
+        (json!({"action": "create", "title": "x".repeat(201)}), "200 is the most"),
     ];
     let asked: Vec<_> = wrong.iter().map(|(arguments, _)| ("manage_tasks", arguments.clone())).collect();
     app.script([calls(&asked), text("I see")]);

@@ -30,14 +30,14 @@ function page({ refuse, status = 200, broken } = {}) {
     const arrayBuffer = broken ? () => Promise.reject(broken) : async () => new Uint8Array([104, 105]).buffer;
     return { ok: status === 200, arrayBuffer };
   };
-  const again = createAgain({ session, go: (conversation) => told.push(["go", conversation]), said: (text) => told.push(["said", text]), fetch });
+  const again = createAgain({ session, go: (conversation) => told.push(["go", conversation]), said: (text) => told.push(["said", text]), write: () => told.push(["write"]), fetch });
   return { told, again };
 }
 
 test("a_branch_goes_on_behind_its_turn_and_says_nothing_by_itself", async () => {
   const { told, again } = page();
   await again.branch({ branchAt: 31 });
-  assert.deepEqual(told, [["made", { conversation: 4, seq: 31 }], ["list", "conversations"], ["go", 9]]);
+  assert.deepEqual(told, [["made", { conversation: 4, seq: 31 }], ["list", "conversations"], ["go", 9], ["write"]]);
 });
 
 test("a_retry_says_the_same_with_its_images_from_before_the_turn", async () => {
@@ -51,6 +51,7 @@ test("a_retry_says_the_same_with_its_images_from_before_the_turn", async () => {
     ["open", 9],
     ["send", { content: "What is this?", steer: false, images: [whole] }],
     ["go", 9],
+    ["write"],
   ]);
 });
 

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { askedByCharacters, characterOf, conversationsOf, isMember } = await load("core/characters.js");
+const { askedByCharacters, conversationsOf, isMember, placeOf } = await load("core/characters.js");
 const { clockOf, leftOf } = await load("core/countdown.js");
 const { hearTime, serverNow } = await load("core/server-clock.js");
 const { initialWorkspace, mainState, reduceWorkspace, timersMark } = await load("core/workspace.js");
@@ -161,8 +161,16 @@ const assistantListed = (conversations, more = {}) => ({ type: "@list", kind: "t
 test("a_character_is_known_by_the_greeting_and_by_the_list", () => {
   const workspace = workspaceOf(assistantListed({ lea: 21, law: 22 }));
   assert.deepEqual(conversationsOf(workspace), { lea: 21, law: 22 });
-  assert.deepEqual([21, 22, 1, undefined].map((id) => characterOf(workspace, id)), ["lea", "law", undefined, undefined]);
+  assert.deepEqual([21, 22, 1, undefined].map((id) => placeOf(workspace, id)), [["assistant", "lea"], ["assistant", "law"], undefined, undefined]);
   assert.deepEqual(conversationsOf(initialWorkspace()), {});
+});
+
+test("the_operators_conversation_stands_in_its_place_and_single_turns_of_it_in_chat", () => {
+  const row = (id, profile, main) => ({ id, profile, main });
+  const workspace = workspaceOf({ type: "@list", kind: "conversations", entries: { conversations: [row(1, "builder", true), row(5, "operator", true), row(6, "lea", false)] } });
+  assert.deepEqual([1, 5, 6].map((id) => placeOf(workspace, id)), [undefined, ["operator"], undefined], "one that was made since the greeting, too");
+  assert.equal(placeOf(workspace, 5, "12"), undefined);
+  assert.deepEqual(placeOf(workspaceOf({ ...hello, conversations: { ...hello.conversations, operator: 9 } }), 9), ["operator"]);
 });
 
 test("a_member_is_one_whose_main_conversation_is_with_lea_and_has_fewer_places", () => {

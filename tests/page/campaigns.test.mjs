@@ -158,7 +158,7 @@ test("a_campaign_is_made_of_lines_and_what_is_refused_stays", { skip }, () =>
     await click("[data-testid=campaigns-make]");
     await see(".campaigns-form .wrong:not([hidden])", "Give it a name.");
     await write("[data-testid=campaigns-name]", "Summer fair");
-    for (const [tasks, wrong] of [["[{", "This is no JSON."], ['[{"description": "a", "requires": "x"}]', "tasks[0].requires"]]) {
+    for (const [tasks, wrong] of [["[{", "This begins like JSON and is none: look at brackets, quotes and commas, or write one task a line."], ['[{"description": "a", "requires": "x"}]', "tasks[0].requires"]]) {
       await write("[data-testid=campaigns-tasks]", tasks);
       await click("[data-testid=campaigns-make]");
       await see(".campaigns-form .wrong:not([hidden])", wrong);

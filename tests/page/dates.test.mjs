@@ -1,7 +1,9 @@
 // Dates, times and numbers of a page in Portuguese in a browser whose own language is English.
 
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { load } from "./load.mjs";
 
 process.env.TZ = "Europe/Lisbon";
@@ -26,6 +28,16 @@ test("dates_and_times_are_in_the_language_of_the_page_as_it_is_spoken_where_the_
   assert.equal(timeOfDay(AT), "21:05");
   assert.match(shortTime(AT, NOW), /^1\D*(dez|12).*21:05$/);
   assert.equal(firstDayOfWeek(), firstDayOfWeek("pt-PT"), "a week begins as it does there");
+});
+
+test("a_time_has_one_form_in_every_place_and_stands_in_full_in_titles_alone", () => {
+  const cwd = fileURLToPath(new URL("../../static", import.meta.url));
+  for (const file of readdirSync(cwd, { recursive: true }).filter((name) => /\.js$/.test(name) && !/^(vendor|words)|^core.times\.js$/.test(name))) {
+    const code = readFileSync(`${cwd}/${file}`, "utf8");
+    assert.doesNotMatch(code, /(?<!title: )\blocalTime\(|toLocale(Date|Time)String|dateStyle: "(medium|short)"/, file);
+  }
+  assert.match(dayText("2025-12-01"), /^1\D*(dez|12)\D*2025$/);
+  assert.equal(dayText(new Date().toISOString().slice(0, 10)).includes(String(new Date().getFullYear())), false);
 });
 
 test("tables_and_charts_are_in_it_too", () => {

@@ -43,6 +43,23 @@ test("a_foot_keeps_the_focus_when_its_turn_is_tried_again_in_another_tab", optio
   assert.ok(await isHeld());
 });
 
+for (const [action, foot] of [["branch", "l3-foot [data-testid=turn-branch]"], ["retry", "l3-foot [data-testid=turn-retry]"], ["edit", "l3-user [data-testid=message-edit]"]]) {
+  test(`who_goes_on_elsewhere_by_${action}_is_in_the_field_there`, options, async (t) => {
+    const server = await open(t, turnFrames(1, "Hello?", "Hello."));
+    server.world.api["POST /api/conversations"] = () => ({ conversation: 7 });
+    server.world.api["/api/conversations/7/frames"] = { frames: [], before: null };
+    await focus(foot);
+    await browser.keys("\uE007");
+    if (action === "edit") {
+      await browser.waitFor(`return document.activeElement.dataset.testid === "edit-text"`);
+      await browser.js(`document.querySelector("dialog [data-testid=confirm]").click()`);
+    }
+    await browser.waitFor(`return location.hash === "#chat/7" && document.querySelector("dialog") === null`);
+    await frames(3);
+    assert.ok(await browser.js(`return document.activeElement.matches("l3-composer textarea")`), await browser.js(`return document.activeElement.outerHTML.slice(0, 200)`));
+  });
+}
+
 test("a_file_in_a_message_that_waits_its_turn_stays_open_and_keeps_the_focus", options, async (t) => {
   const fence = "\x60\x60\x60";
   const server = await open(t, [{ type: "turn", turn: 1, state: "queued", origin: "message", content: "Work." }, { type: "turn", turn: 1, state: "running" }]);

@@ -37,11 +37,11 @@ export const turn = (text) => [
   { kind: "turn_ended", turn: 3, state: "failed", reason: text },
 ];
 
-export const replay = (text) => ({ turn: 3, events: turn(text).map((event, index) => ({ sequence: index + 1, at: AT, said: event.kind === "tool_call_ended" ? text : "", ...event })) });
+export const replay = (text) => ({ turn: 3, profile: "lea", events: turn(text).map((event, index) => ({ sequence: index + 1, at: AT, said: event.kind === "tool_call_ended" ? text : "", ...event })) });
 
 /** The message came in the conversation of an instance of Relay. */
 export const events = (text, next) => ({
-  events: turn(text).map((event, index) => ({ position: index, conversation: 7, seq: index, at: AT, kind: event.kind, turn: event.turn ?? null, said: event.kind === "tool_call_ended" ? text : "", text, event, ...(event.kind === "turn_queued" && { conversation: 9, instance: 4 }) })),
+  events: turn(text).map((event, index) => ({ position: index, conversation: 7, profile: "lea", seq: index, at: AT, kind: event.kind, turn: event.turn ?? null, said: event.kind === "tool_call_ended" ? text : "", text, event, ...(event.kind === "turn_queued" && { conversation: 9, profile: "contact", instance: 4 }) })),
   next,
 });
 
@@ -61,7 +61,7 @@ export const policy = (profile, text) => ({
   models: [text],
   rules: { restart: "never" },
   budgets: {
-    turn: { ...none, wall_seconds: 1800 },
+    turn: { ...none, wall_seconds: 1800, tokens: profile === "operator" ? 50_000 : null },
     conversation: none,
     day: { ...none, input_tokens: 1000, output_tokens: 80, money_micros: 2_500_000 },
     tasks: { turns_per_hour: 30, percent_of_day: 50 },

@@ -126,7 +126,7 @@ async function inEvents() {
   const rows = () => host.querySelectorAll(".event").length;
   await until(() => rows() === 13, "the events");
   checks.titles_of_conversations_are_named = host.querySelector("[data-conversation]").textContent === "weather";
-  checks.a_limit_that_ended_a_turn_has_its_button = find(host, "raise-limit").getAttribute("href") === "#settings/budgets/turn.steps";
+  checks.a_limit_that_ended_a_turn_has_its_button_to_its_profile = find(host, "raise-limit").getAttribute("href") === "#settings/budgets/turn.steps/lea";
   const way = (kind) => host.querySelector(`[data-kind=${kind}] .event-foot a`).getAttribute("href");
   checks.what_happened_in_the_conversation_of_an_instance_leads_to_relay = way("turn_queued") === "#relay/4" && way("turn_started") === "#chat/7";
   checks.nothing_is_new_at_first = find(host, "events-news").hidden;
@@ -201,6 +201,7 @@ async function inUsage() {
   checks.a_limit_is_free_near_or_reached_in_words_too = budgets[0][0] === "near" && budgets[1][0] === "reached" && budgets[1][1].includes("80 of 80, reached");
   checks.a_cost_that_nobody_knows_is_not_zero = budgets[2][0] === "free" && budgets[2][1].includes("unknown of $2.50");
   checks.a_limit_that_is_reached_has_its_button = host.querySelectorAll("[data-testid=raise-limit]").length === 1;
+  checks.limits_are_changed_at_their_profile = host.querySelector("a[href='#settings/budgets/day.steps/builder']") !== null;
   checks.models_say_how_long_they_take = find(host, "usage-models").textContent.includes("1.8 s");
   const width = () => [...find(host, "usage-days").querySelectorAll(".bar i")].map((each) => each.getBoundingClientRect().width);
   const before = width();
@@ -231,6 +232,18 @@ async function inSettings() {
   send("budget-form");
   await until(() => find(host, "budget-day.input_tokens").getAttribute("aria-invalid") === "true", "what is no number is marked");
   checks.a_wrong_field_has_the_focus_and_nothing_is_sent = document.activeElement === find(host, "budget-day.input_tokens") && asked.filter(([name]) => name === "changePolicy").length === 1;
+
+  settings.show(["budgets", "turn.wall_seconds", "operator"]);
+  await until(() => document.activeElement.dataset.testid === "budget-turn.wall_seconds", "the limit of the profile that the address names has the focus");
+  const ofConfig = find(host, "budget-turn.wall_seconds");
+  const chosen = ofConfig.closest("section").querySelector("select");
+  checks.a_limit_that_stands_elsewhere_says_so = chosen.value === "operator" && ofConfig.readOnly && ofConfig.closest(".field").textContent.includes("limits.max_runtime_minutes in the operator's config.json");
+  checks.the_others_of_the_profile_are_changed_here = !find(host, "budget-day.steps").readOnly;
+  change(find(host, "budget-day.steps"), "9");
+  send("budget-form");
+  await until(() => asked.findLast(([name]) => name === "changePolicy")[1] === "operator", "the limits of the operator are saved");
+  const ofOperator = asked.findLast(([name]) => name === "changePolicy")[2].budgets;
+  checks.a_limit_without_a_field_stays = ofOperator.day.steps === 9 && ofOperator.turn.tokens === 50_000;
 
   find(host, "mode-ask").click();
   fails.set("changePolicy", "The database does not answer.");

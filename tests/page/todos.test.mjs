@@ -311,6 +311,28 @@ test("three_marks_at_once_fit_into_a_phone", option, async () => {
   }
 });
 
+test("what_a_form_of_the_settings_got_wrong_is_said_at_its_field", option, async () => {
+  const refuses = (field, says) => ({ refused: 400, error: `the body cannot be taken: \`${field}\`: no`, at: { field, says } });
+  const api = {
+    "POST /api/users": () => refuses("time_zone", "There is no time zone `Moon`; write it like Europe/Berlin, a region and a city of it."),
+    "PUT /api/mcp/far": () => refuses("url", "`https://x` is no address; write the whole of it."),
+  };
+  for (const [section, form, name, wrong, said] of [
+    ["users", "user-form", "user-name", "time-zone", "There is no time zone Moon; write it like Europe/Berlin, a region and a city of it."],
+    ["mcp", "mcp-form", "mcp-name", "mcp-url", "https://x is no address; write the whole of it."],
+  ]) {
+    await opens({ api }, `#settings/${section}`);
+    await sees(`.setting-part[data-testid=settings-${section}] .add > summary`);
+    await press(`.setting-part[data-testid=settings-${section}] .add > summary`);
+    await write(`[data-testid=${name}]`, "far");
+    await press(`[data-testid=${form}] [type=submit]`);
+    await sees(`[data-testid=${form}] .wrong:not([hidden])`);
+    const seen = await browser.js(`const at = document.querySelector("[data-testid=${form}] .wrong:not([hidden])");
+      return { said: at.textContent, at: at.closest(".field").querySelector("[data-testid]").dataset.testid, focus: document.activeElement.dataset.testid, below: document.querySelector("[data-testid=${form}] .problem").hidden }`);
+    assert.deepEqual(seen, { said, at: wrong, focus: wrong, below: true });
+  }
+});
+
 test("the_owner_adds_a_user_and_sees_the_link_once", option, async () => {
   const made = { user: { name: "dora" }, link: "/sign-in#secret", expires_at: new Date(Date.now() + 86_400_000).toISOString() };
   const bodies = [];

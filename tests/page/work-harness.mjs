@@ -288,6 +288,7 @@ async function tryCapabilities() {
   dispatchEvent(new HashChangeEvent("hashchange"));
   await until(() => find("dialog") === null, "it is closed");
   checks.a_question_is_closed_when_its_place_is_left = all[0].version === 2;
+  find("[data-action=rollback]").focus();
   find("[data-action=rollback]").click();
   find("[data-testid=confirm]").click();
   await until(() => find("dialog .grant-list"), "the second question");
@@ -295,6 +296,7 @@ async function tryCapabilities() {
   find("dialog .grant-list").closest("dialog").querySelector("[data-testid=confirm]").click();
   await until(() => find(".detail-head .version").textContent === "v1", "version 1 is live");
   checks.it_is_rolled_back = all[0].version === 1;
+  checks.the_focus_goes_on_from_the_heading_if_its_button_is_gone = document.activeElement === find(".detail-head h2");
 
   // Somebody else makes another version live while a person reads or fills in.
   find("[data-field=n] input").value = "9";

@@ -31,7 +31,7 @@ fn names_of_servers_leave_no_doubt_where_they_end() {
 }
 
 fn refused(transport: Value) -> String {
-    serde_json::from_value::<McpTransport>(transport).unwrap().check().unwrap_err()
+    serde_json::from_value::<McpTransport>(transport).unwrap().check().unwrap_err().why
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn secrets_are_taken_by_name_only() {
     assert!(refused(json!({"command": ["x"], "env": {"API_KEY": "abc"}})).contains("kept in the clear"));
     assert!(refused(json!({"url": "https://me:pw@a.example"})).contains("do not belong into the address"));
     assert!(refused(json!({"url": "https://a.example/{{KEY}}"})).contains("do not belong into the address"));
-    assert!(refused(json!({"command": ["x", "{{KEY}}"]})).contains("--env"));
+    assert!(refused(json!({"command": ["x", "{{KEY}}"]})).contains("as variables"));
     assert!(refused(json!({"url": "https://a.example", "headers": {"X-A": "{{no name}}"}})).contains("no name of a secret"));
     assert!(refused(json!({"url": "https://a.example", "headers": {"X-A": "{{A"}})).contains("without"));
 }
@@ -62,6 +62,20 @@ fn what_makes_no_sense_is_refused_with_what_to_do() {
     assert!(refused(json!({"url": "https://a.example", "headers": {"a b": "c"}})).contains("no name of a header"));
     assert!(refused(json!({"command": ["x"], "env": {"a=b": "c"}})).contains("no name of a variable"));
     assert!(refused(json!({"command": ["x\n"]})).contains("no control characters"));
+}
+
+#[test]
+fn a_fault_names_its_field() {
+    let url = "https://a.example";
+    for (transport, field) in [
+        (json!({"url": ""}), "url"),
+        (json!({"url": url, "headers": {"a b": "c"}}), "headers"),
+        (json!({"command": [""]}), "command"),
+        (json!({"command": ["x"], "env": {"TOKEN": "abc"}}), "env"),
+    ] {
+        let fault = serde_json::from_value::<McpTransport>(transport).unwrap().check().unwrap_err();
+        assert!(fault.field == field && !fault.why.contains("--"), "{fault:?}");
+    }
 }
 
 #[test]

@@ -65,6 +65,7 @@ async fn listed(theirs: &Theirs, found: &[(i64, EventRecord)]) -> Result<Vec<Lis
         events.push(ListedEvent {
             position: *position,
             conversation: record.conversation,
+            profile: theirs.profile_of(record.conversation).await?,
             instance: theirs.instance_of(record.conversation).await?,
             seq: record.sequence,
             at: record.at,

@@ -11,7 +11,7 @@ use crate::domain::campaign::artifact::check_key;
 use crate::domain::campaign::judge::{hindrance, is_met};
 use crate::domain::campaign::snapshot::{snapshot, unproven};
 use crate::domain::campaign::{ArtifactType, CampaignInput, CampaignState, Need, Requirement, TaskMetadata};
-use crate::domain::{CampaignId, exact};
+use crate::domain::{CampaignId, exact, misfit};
 use crate::faces::campaigns::Campaigns;
 use crate::http::Doors;
 use crate::http::visitor::{Closed, Owner};
@@ -59,7 +59,7 @@ impl From<CampaignError> for ApiRefusal {
         match error {
             CampaignError::Unknown(_) | CampaignError::Missing(_) => Self::unknown(error.to_string()),
             CampaignError::Refused(_) | CampaignError::Broken(..) => Self::conflict(error.to_string()),
-            CampaignError::Wrong(_) => Self::bad(error.to_string()),
+            CampaignError::Wrong(why) => placed(why),
             CampaignError::Store(error) => error.into(),
         }
     }
@@ -115,13 +115,13 @@ fn new_task(order: CampaignTaskOrder, at: &str, read: ReadCondition) -> Result<N
     let CampaignTaskOrder { description, preconditions, requires, needs } = order;
     let conditions = |name: &str, written: Vec<Value>| {
         let read = written.into_iter().enumerate().map(|(n, one)| read(one, &format!("{at}{name}[{n}]")));
-        read.collect::<Result<Vec<_>, _>>().map_err(ApiRefusal::bad)
+        read.collect::<Result<Vec<_>, _>>().map_err(placed)
     };
     let need = |(n, one): (usize, Value)| {
         let expected = r#"expected like {"type": "context", "key": "campaign_context"}"#;
-        let read: Need = exact(&one).map_err(|error| ApiRefusal::bad(format!("{at}needs[{n}]: {error}; {expected}")))?;
+        let read: Need = exact(&one).map_err(|error| placed(format!("{at}needs[{n}]: {error}; {expected}")))?;
         let wrong = read.key.as_deref().and_then(|key| check_key(key).err());
-        wrong.map_or(Ok(read), |why| Err(ApiRefusal::bad(format!("{at}needs[{n}].key: {why}"))))
+        wrong.map_or(Ok(read), |why| Err(placed(format!("{at}needs[{n}].key: {why}"))))
     };
     let metadata = TaskMetadata {
         preconditions: conditions("preconditions", preconditions)?,
@@ -130,6 +130,16 @@ fn new_task(order: CampaignTaskOrder, at: &str, read: ReadCondition) -> Result<N
         ..TaskMetadata::default()
     };
     Ok(NewCampaignTask { description, metadata })
+}
+
+/// A refusal whose words begin with the place of the fault.
+fn placed(why: String) -> ApiRefusal {
+    let Some((place, wrong)) = why.split_once(": ").filter(|(place, _)| !place.contains(' ')) else {
+        return ApiRefusal::bad(why);
+    };
+    let (field, wrong) = (place.split(['[', '.']).next().unwrap_or(place), misfit(wrong));
+    let told = format!("{place}: {wrong}");
+    ApiRefusal::bad(told.as_str()).at(field, if field == place { &wrong } else { &told })
 }
 
 async fn show(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<CampaignInfo> {

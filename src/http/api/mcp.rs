@@ -4,7 +4,7 @@ use axum::Json;
 use axum::http::StatusCode;
 
 use super::reply::{ApiRefusal, At, Body, Reply};
-use crate::domain::{MCP_NAME_RULE, McpTransport, valid_mcp_name};
+use crate::domain::{MCP_NAME_RULE, McpFault, McpTransport, valid_mcp_name};
 use crate::http::Doors;
 use crate::http::visitor::Owner;
 use crate::mcp::McpError;
@@ -38,11 +38,11 @@ pub(super) async fn add(
     Body(transport): Body<McpTransport>,
 ) -> Result<(StatusCode, Json<McpTools>), ApiRefusal> {
     if !valid_mcp_name(&name) {
-        return Err(ApiRefusal::bad(MCP_NAME_RULE));
+        return Err(ApiRefusal::bad(MCP_NAME_RULE).at("name", MCP_NAME_RULE));
     }
-    transport.check().map_err(ApiRefusal::bad)?;
+    transport.check().map_err(|McpFault { field, why }| ApiRefusal::bad(why.as_str()).at(field, &why))?;
     if matches!(transport, McpTransport::Command { .. }) && !doors.mcp_commands {
-        return Err(ApiRefusal::new(StatusCode::FORBIDDEN, NO_COMMANDS));
+        return Err(ApiRefusal::new(StatusCode::FORBIDDEN, NO_COMMANDS).at("command", NO_COMMANDS));
     }
     let servers = doors.store.mcp_servers().await?;
     if servers.iter().any(|server| server.name == name) {

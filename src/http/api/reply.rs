@@ -19,7 +19,7 @@ use crate::profiles::UnknownProfile;
 use crate::secrets::SecretError;
 use crate::store::{DecideError, DeleteError, LifeError, StoreError, UndoError, UserError};
 use crate::telemetry::chain;
-use crate::wire::api::ApiError;
+use crate::wire::api::{ApiError, FieldFault};
 
 /// A handler's answer, or its refusal.
 pub(in crate::http) type Reply<T> = Result<Json<T>, ApiRefusal>;
@@ -33,7 +33,7 @@ pub(in crate::http) struct ApiRefusal {
 
 impl ApiRefusal {
     pub(in crate::http) fn new(status: StatusCode, error: impl Into<String>) -> Self {
-        Self { status, refused: ApiError { error: error.into(), grants_in_words: Vec::new() } }
+        Self { status, refused: ApiError { error: error.into(), grants_in_words: Vec::new(), at: None } }
     }
 
     pub(in crate::http) fn status(&self) -> StatusCode {
@@ -42,6 +42,12 @@ impl ApiRefusal {
 
     pub(in crate::http) fn bad(error: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, error)
+    }
+
+    /// The same, at this field. `why`: for a person at the field.
+    pub(in crate::http) fn at(mut self, field: &str, why: &str) -> Self {
+        self.refused.at = Some(FieldFault { field: field.to_owned(), says: sentence(why) });
+        self
     }
 
     pub(in crate::http) fn unknown(error: impl Into<String>) -> Self {
@@ -57,6 +63,17 @@ impl IntoResponse for ApiRefusal {
     fn into_response(self) -> Response {
         (self.status, Json(self.refused)).into_response()
     }
+}
+
+/// Words as a sentence. A name that they begin with stays as it is.
+fn sentence(words: &str) -> String {
+    let first = words.split([' ', ',']).next().unwrap_or_default();
+    let is_word = first.len() < words.len() && first.chars().all(|letter| letter.is_ascii_lowercase());
+    let begun = match words.chars().next().filter(|_| is_word) {
+        Some(letter) => format!("{}{}", letter.to_ascii_uppercase(), &words[1..]),
+        None => words.to_owned(),
+    };
+    if begun.ends_with(['.', '!', '?', '…']) { begun } else { begun + "." }
 }
 
 /// The refusal of the guard, in the form of this interface.
@@ -108,7 +125,9 @@ impl From<UserError> for ApiRefusal {
         match error {
             UserError::Unknown(_) => Self::unknown(error.to_string()),
             UserError::Taken(_) | UserError::Owner(_) => Self::conflict(error.to_string()),
-            UserError::DisplayName(_) | UserError::HoldsSecret | UserError::Zone(_) => Self::bad(error.to_string()),
+            UserError::Zone(_) => Self::bad(error.to_string()).at("time_zone", &error.to_string()),
+            UserError::DisplayName(_) => Self::bad(error.to_string()).at("display_name", &error.to_string()),
+            UserError::HoldsSecret => Self::bad(error.to_string()),
             UserError::Store(error) => error.into(),
         }
     }
@@ -133,7 +152,7 @@ impl From<LifeError> for ApiRefusal {
             LifeError::Unknown(_) | LifeError::NoVersion(..) => Self::unknown(told),
             LifeError::Live(..) => Self::conflict(told),
             LifeError::Wider { grants_in_words, .. } => {
-                Self { status: StatusCode::CONFLICT, refused: ApiError { error: told, grants_in_words } }
+                Self { status: StatusCode::CONFLICT, refused: ApiError { error: told, grants_in_words, at: None } }
             }
             LifeError::Store(error) => error.into(),
         }
@@ -143,7 +162,8 @@ impl From<LifeError> for ApiRefusal {
 impl From<SettingRefused> for ApiRefusal {
     fn from(error: SettingRefused) -> Self {
         match error {
-            SettingRefused::Unknown(_) | SettingRefused::Elsewhere(_) | SettingRefused::Wrong(_) => Self::bad(error.to_string()),
+            SettingRefused::Wrong(wrong) => Self::bad(wrong.to_string()).at(wrong.variable(), &wrong.at_its_field()),
+            SettingRefused::Unknown(_) | SettingRefused::Elsewhere(_) => Self::bad(error.to_string()),
             SettingRefused::Won(..) => Self::conflict(error.to_string()),
             SettingRefused::File(_) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "the settings of the page cannot be used");
@@ -186,7 +206,14 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         if holds_zero(text) {
             return Err(ApiRefusal::bad("the body holds a zero character (\\u0000), which cannot be kept; leave it out"));
         }
-        serde_json::from_slice(text).map(Self).map_err(|error| ApiRefusal::bad(unread::body::<T>(text, &error)))
+        serde_json::from_slice(text).map(Self).map_err(|error| {
+            let (told, at) = unread::body::<T>(text, &error);
+            let refusal = ApiRefusal::bad(told);
+            match at {
+                Some((field, why)) => refusal.at(&field, &why),
+                None => refusal,
+            }
+        })
     }
 }
 

@@ -129,9 +129,10 @@ impl Theirs {
         Ok(ListedConversation { branches: self.store.branches_of(id).await?, ..found })
     }
 
-    /// The rows of the list; `None` of `archived` and no `ids` stand for all. One in which nothing
-    /// happened yet, and that has no title, is none of them. A title is made of words that a person
-    /// said or ordered: turns of other origins have words for a model.
+    /// The rows of the list; `None` of `archived` and no `ids` stand for all. One that has no title
+    /// and no turn, since it was begun anew, is none of them: what else may be recorded there, such
+    /// as a timer or what the operator remembers, is shown elsewhere. A title is made of words that
+    /// a person said or ordered: turns of other origins have words for a model.
     async fn listed(
         &self,
         profiles: &[String],
@@ -160,7 +161,9 @@ impl Theirs {
                FROM conversations c LEFT JOIN events e ON e.conversation_id = c.conversation_id AND e.sequence = c.last_sequence,
                    LATERAL (SELECT coalesce(e.created_at, c.created_at) AS active_at, pinned_at IS NOT NULL AS pinned) AS at
                WHERE ($1::boolean IS NULL OR (archived_at IS NOT NULL) = $1) AND (deleted_at IS NULL OR deleted_at < active_at)
-                 AND (last_sequence > 0 OR title IS NOT NULL) AND user_id = $6 AND profile = ANY($7)
+                 AND (title IS NOT NULL OR EXISTS
+                      (SELECT FROM turns t WHERE t.conversation_id = c.conversation_id AND t.turn_id > coalesce(c.anew_after, 0)))
+                 AND user_id = $6 AND profile = ANY($7)
                  AND (cardinality($8::bigint[]) = 0 OR c.conversation_id = ANY($8))
                  AND ($2::boolean IS NULL OR (pinned, active_at, c.conversation_id) < ($2, $3, $4))
                ORDER BY pinned DESC, active_at DESC, c.conversation_id DESC LIMIT $5"#,

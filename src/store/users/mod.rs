@@ -40,7 +40,7 @@ pub enum UserError {
     #[error("the name holds the value of a secret, which is kept nowhere in the clear; take another name")]
     HoldsSecret,
     /// There is no such zone.
-    #[error("`{0}` is no time zone; give its name of the IANA, like Europe/Berlin")]
+    #[error("there is no time zone `{0}`; write it like Europe/Berlin, a region and a city of it")]
     Zone(String),
     /// The database did not answer.
     #[error(transparent)]

@@ -22,6 +22,9 @@ pub struct ListedEvent {
     pub position: i64,
     /// The conversation whose stream it is.
     pub conversation: ConversationId,
+    /// The profile of that conversation.
+    #[serde(default)]
+    pub profile: String,
     /// The instance of Relay whose conversation that is: a person reads it there, and not in Chat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance: Option<InstanceId>,

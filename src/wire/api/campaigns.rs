@@ -12,7 +12,7 @@ use crate::domain::campaign::state::ArtifactHead;
 use crate::domain::campaign::{
     ApprovalContext, Artifact, ArtifactType, Campaign, CampaignTask, ContextKind, Lead, LeadStatus, time_named,
 };
-use crate::domain::{CampaignId, LeadId, ToolSpec, TurnId, exact};
+use crate::domain::{CampaignId, LeadId, ToolSpec, TurnId, exact, misfit};
 
 /// A task that a person makes. Conditions are read by their own rules, so that a fault is named by
 /// its place.
@@ -44,7 +44,9 @@ pub struct CampaignOrderForm {
 }
 
 fn tasks<'de, D: Deserializer<'de>>(written: D) -> Result<Vec<CampaignTaskOrder>, D::Error> {
-    exact(&Value::deserialize(written)?).map_err(|why| D::Error::custom(format!("tasks: {why}")))
+    let each = Vec::<Value>::deserialize(written)?.into_iter().enumerate();
+    let read = |(n, one): (usize, Value)| exact(&one).map_err(|why| format!("task {}: {}", n + 1, misfit(&why)));
+    each.map(read).collect::<Result<_, _>>().map_err(D::Error::custom)
 }
 
 /// All campaigns.

@@ -53,6 +53,9 @@ pub struct RowDifference {
 pub struct ReplayedTurn<E> {
     /// The turn.
     pub turn: TurnId,
+    /// The profile of its conversation.
+    #[serde(default)]
+    pub profile: String,
     /// Its events, oldest first.
     pub events: Vec<ReplayedEvent<E>>,
 }

@@ -256,7 +256,7 @@ async fn a_value_that_somebody_types_is_hidden_where_it_is_kept_and_from_the_mod
     let encoded = BASE64_STANDARD.encode(CANARY);
     app.script([
         call("execute_sql", json!({"query": format!("SELECT '{CANARY}' AS it")})),
-        call("manage_tasks", json!({"action": "create", "title": format!("use {CANARY}"), "description": encoded})),
+        call("manage_tasks", json!({"action": "create", "title": format!("use {CANARY}"), "details": encoded})),
         call("write_capability", written("holder", &format!("return '{CANARY}'"), json!({}))),
         call("holder", json!({})),
         text(&format!("The key is {CANARY}.")),

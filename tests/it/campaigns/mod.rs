@@ -298,7 +298,7 @@ async fn campaign_orders_that_do_not_fit_are_refused_with_a_sentence() {
             "",
             json!({"name": "x", "tasks": [{"description": "d", "requires": [{"kind": "luck"}]}]}),
             400,
-            "tasks[0].requires[0]: unknown variant",
+            "tasks[0].requires[0]: `luck` is not known; the kinds are",
         ),
         ("/9/start", json!({}), 404, "there is no campaign 9"),
         ("/1/start", json!({}), 409, "campaign 1 is active; `start` is for one that is initializing"),

@@ -133,6 +133,8 @@ async fn a_question_that_waits_is_void_and_a_turn_that_runs_is_stopped() {
     assert_eq!(talk.app.store().open_turns().await.unwrap(), 0);
     let chat = api::ask(&talk.app, Method::GET, "/api/assistant/chat", None).await.1;
     assert_eq!(chat["messages"], json!([]), "not even what it had written until then");
+    let list = api::ask(&talk.app, Method::GET, "/api/conversations", None).await.1;
+    assert_eq!(list["conversations"], json!([]), "nothing is said in it, so it is in no list");
     talk.app.check_replay().await;
 }
 
