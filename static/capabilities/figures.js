@@ -32,7 +32,9 @@ export function shapeOf({ result = "", columns, total }) {
   } catch {
     return { kind: "text", text: result };
   }
-  const records = Array.isArray(value) ? value : isRecord(value) && Array.isArray(value.rows) ? value.rows : [];
+  // Fields beside the rows would be lost in a table.
+  const rows = isRecord(value) && (columns || Object.keys(value).length === 1) ? value.rows : undefined;
+  const records = [value, rows].find(Array.isArray) ?? [];
   if (records.length > 0 && records.every(isRecord)) {
     const names = columns?.map(({ name }) => name) ?? [...new Set(records.flatMap((record) => Object.keys(record)))];
     const rows = records.map((record) => names.map((name) => (Object.hasOwn(record, name) ? record[name] : null)));

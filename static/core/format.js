@@ -113,7 +113,9 @@ export function resultView(text, told = {}) {
 }
 
 function viewOf(value, { columns, total }, text = String(value)) {
-  const records = Array.isArray(value) ? value : Array.isArray(value?.rows) ? value.rows : undefined;
+  // Fields beside the rows would be lost in a table, unless the frame says what the rows are.
+  const rows = columns || Object.keys(value ?? {}).length === 1 ? value?.rows : undefined;
+  const records = [value, rows].find(Array.isArray);
   if (records && (columns?.length > 0 || isTable(records))) return { kind: "table", ...tableOf(records, columns, total) };
   if (typeof value === "string") return { kind: "text", text: value };
   if (isPlain(value)) return { kind: "text", text };
@@ -133,7 +135,6 @@ function parseJson(text) {
 }
 
 function isTable(value) {
-  if (!Array.isArray(value) || value.length === 0) return false;
   if (!value.every((row) => !isPlain(row) && !Array.isArray(row))) return false;
   const columns = columnsOf(value);
   return columns.length > 0 && columns.length <= MAX_COLUMNS;

@@ -93,7 +93,8 @@ export class RowsChart extends HTMLElement {
 
   options(chart, colours) {
     const own = getComputedStyle(this);
-    const axis = { stroke: own.color, grid: { stroke: own.borderColor, width: 1 }, ticks: { show: false }, font: `${Math.round(parseFloat(own.fontSize))}px ${own.fontFamily}` };
+    const high = Math.round(parseFloat(own.fontSize));
+    const axis = { stroke: own.color, grid: { stroke: own.borderColor, width: 1 }, ticks: { show: false }, font: `${high}px ${own.fontFamily}` };
     const isLine = chart.kind === "line";
     const bars = this.UPlot.paths.bars({ size: [0.9, 64] });
     const series = chart.series.map(({ name }, index) => ({
@@ -112,7 +113,7 @@ export class RowsChart extends HTMLElement {
       legend: { show: false },
       cursor: { show: isLine, drag: { x: false, y: false } },
       scales: { x: { time: isLine, ...(isLine ? {} : { range: (_, low, high) => [low - 0.6, high + 0.6] }) }, y: isLine ? {} : { range: (_, low, high) => [Math.min(0, low), Math.max(0, high) * 1.05 || 1] } },
-      axes: [isLine ? times : places, { ...axis, size: 64 }],
+      axes: [isLine ? times : places, { ...axis, size: (_, labels) => widthFor(labels, high) }],
       series: [{}, ...series],
     };
   }
@@ -122,6 +123,9 @@ export class RowsChart extends HTMLElement {
     if (this.plot && width > 0 && width !== this.plot.width) this.plot.setSize({ width, height });
   }
 }
+
+/** The width of an axis in pixels that has room for the longest of its labels; figures are about as wide as 0.6 of their size. */
+const widthFor = (labels, high) => Math.max(64, 16 + 0.6 * high * Math.max(0, ...(labels ?? []).map((label) => label.length)));
 
 /** The points as the library wants them. Bars of several series stand beside each other: each has a place of its own in the group. */
 function dataOf({ kind, x, series }) {

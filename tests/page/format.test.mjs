@@ -51,6 +51,13 @@ test("rows_become_a_table_also_when_something_stands_beside_them", () => {
   assert.deepEqual([none.kind, none.rows], ["table", []]);
 });
 
+test("fields_beside_rows_are_not_lost_in_a_table", () => {
+  const view = resultView('{"rows":[{"a":1}],"warning":"3 rows could not be read"}');
+  assert.equal(view.kind, "json");
+  assert.match(view.text, /3 rows could not be read/);
+  assert.equal(resultView('{"rows":[{"a":1}]}').kind, "table");
+});
+
 test("several_statements_are_several_results_and_a_note_for_the_model_is_left_out", () => {
   const { kind, views } = resultView('{"results":[[{"a":1}],{"row_count":2}],"note":"give the model this"}');
   assert.deepEqual([kind, views.map((view) => view.kind)], ["several", ["table", "fields"]]);

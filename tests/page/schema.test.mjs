@@ -107,6 +107,7 @@ test("a_result_is_rows_facts_text_or_json", () => {
   assert.deepEqual(shape({ rows: [{ n: 1 }] }, { columns: [{ name: "n", type: "int8" }], total: 300 }).table, { columns: [{ name: "n", type: "int8" }], rows: [[1]], total: 300 });
   assert.deepEqual(shape({ a: 1, b: "x" }), { kind: "facts", entries: [["a", 1], ["b", "x"]] });
   assert.equal(shape({ a: { b: 1 } }).kind, "json");
+  assert.match(shape({ rows: [{ n: 1 }], warning: "3 were left out" }).text, /3 were left out/);
   assert.deepEqual(shape('"MMXXVI"'), { kind: "text", text: "MMXXVI" });
   assert.deepEqual(shape("plain words"), { kind: "text", text: "plain words" });
   assert.deepEqual(shape("42"), { kind: "text", text: "42" });

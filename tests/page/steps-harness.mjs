@@ -181,6 +181,15 @@ async function rows() {
   across.value = "0";
   across.dispatchEvent(new Event("change"));
   checks.columns_can_be_chosen = table.querySelector("canvas").getAttribute("aria-label").startsWith("Bars of pages by title");
+  table.rows = { columns: [{ name: "on", type: "date" }, { name: "sum", type: "int8" }], rows: [["2026-01-02", 1e10], ["2026-02-02", 25e9], ["2026-03-02", 123456789012345]], total: 3 };
+  press(table.querySelector("[data-testid=chart-open]"));
+  await until(() => table.querySelector("rows-chart canvas"));
+  await frame();
+  const { plot } = table.querySelector("rows-chart");
+  const [, axis] = plot.axes;
+  plot.ctx.font = getComputedStyle(table.querySelector("rows-chart")).fontSize + " sans-serif";
+  const longest = Math.max(...axis._values.map((label) => plot.ctx.measureText(label).width));
+  checks.the_longest_number_beside_a_chart_has_room = axis._values.some((label) => label.length > 14) && longest < axis._size;
   table.remove();
   checks.a_chart_that_is_gone_watches_nothing = document.querySelector(".uplot") === null;
   return checks;
