@@ -33,7 +33,9 @@ pub use quota::{
     LongMessage, MOST_INPUT_TOKENS, QuotaReached, TierLimits, fits_one_message, local_day, local_month, next_midnight,
 };
 pub use recurrence::{MOST_RULE_BYTES, Recurrence, RuleRefusal, is_no_rule};
-pub use time::{TimeRefusal, distance_of, instant_of, moment_at, reminder_time, wall_of, written_time, zone_named};
+pub use time::{
+    TimeRefusal, at_the_hour_of, distance_of, instant_of, moment_at, reminder_time, wall_of, written_time, zone_named,
+};
 pub use timer::{FocusTimer, TIMER_MINUTES, TimerOperation, TimerRun, TimerTaken, minutes_allowed};
 pub use title::{
     LONGEST_TITLE, MOST_OPEN_TASKS, MOST_SUBTASKS, TitleRefusal, TooMany, room_for_subtask, room_for_task, valid_title,

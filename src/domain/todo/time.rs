@@ -47,6 +47,13 @@ pub fn moment_at(zone: Tz, date: DateTime<Utc>, distance: TimeDelta) -> Option<D
     Some(instant_of(zone, wall_of(zone, date).checked_add_signed(distance)?))
 }
 
+/// The first moment from now on at which clocks in the zone show the time of day of another one.
+pub fn at_the_hour_of(zone: Tz, moment: DateTime<Utc>, now: DateTime<Utc>) -> DateTime<Utc> {
+    let (today, hour) = (wall_of(zone, now).date(), wall_of(zone, moment).time());
+    let days = [Some(today), today.succ_opt()].into_iter().flatten();
+    days.map(|day| instant_of(zone, day.and_time(hour))).find(|at| *at > now).unwrap_or(now)
+}
+
 /// The reason for which a text is no time to be reminded at.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TimeRefusal {

@@ -6,7 +6,9 @@ use super::parameters::{SetRecurrence, SetReminder, StartTimer, TaskNamed};
 use super::result::FunctionResult;
 use super::work::{Ended, Stop, Work};
 use crate::domain::Apart;
-use crate::domain::todo::{Recurrence, TaskView, TimerOperation, TimerRun, is_no_rule, minutes_allowed, reminder_time, wall_of};
+use crate::domain::todo::{
+    Recurrence, TaskView, TimerOperation, TimerRun, at_the_hour_of, is_no_rule, minutes_allowed, reminder_time, wall_of,
+};
 
 pub(super) fn set_reminder(work: &mut Work<'_>, asked: &SetReminder) -> Ended {
     let at = reminder_time(&asked.at, work.todos.zone, work.now)?;
@@ -28,20 +30,25 @@ pub(super) fn remove_reminder(work: &mut Work<'_>, asked: &TaskNamed) -> Ended {
     Ok(work.done(message, &changed))
 }
 
-/// It begins with the due date, else with the reminder, if that is to come, else now; the date is
-/// the first one from there on.
+/// It begins with the due date, else with the reminder, if that is to come, else at the next hour
+/// at which the task was due, else now; the date is the first one from there on. An overdue task
+/// keeps its own date, so that those that follow it are due on theirs.
 pub(super) fn set_recurrence(work: &mut Work<'_>, asked: &SetRecurrence) -> Ended {
     if is_no_rule(&asked.rule) {
         return remove_recurrence(work, &asked.task_name);
     }
     let task = work.active_task(&asked.task_name)?;
-    let start = [task.due, task.reminder].into_iter().flatten().find(|at| *at > work.now).unwrap_or(work.now);
+    let (zone, now) = (work.todos.zone, work.now);
+    let ahead = [task.due, task.reminder].into_iter().flatten().find(|at| *at > now);
+    let overdue = task.due.filter(|_| ahead.is_none());
+    let start = ahead.or(overdue.map(|due| at_the_hour_of(zone, due, now))).unwrap_or(now);
     let start = start.with_second(0).and_then(|start| start.with_nanosecond(0)).unwrap_or(start);
-    let recurrence = Recurrence::new(&asked.rule, work.todos.zone, start, work.now)?;
-    let date = recurrence.next(start - TimeDelta::seconds(1)).unwrap_or(start);
-    let written = wall_of(work.todos.zone, date).format("%Y-%m-%d at %H:%M");
+    let recurrence = Recurrence::new(&asked.rule, zone, start, now)?;
+    let first = recurrence.next(start - TimeDelta::seconds(1)).unwrap_or(start);
+    let written = wall_of(zone, first).format("%Y-%m-%d at %H:%M");
     let message = format!("“{}” comes round now ({}), first on {written}.", task.title, recurrence.rule());
-    let changed = work.change(&TaskView { recurrence: Some((recurrence, date)), apart: Apart::default(), ..task })?;
+    let changed =
+        work.change(&TaskView { recurrence: Some((recurrence, overdue.unwrap_or(first))), apart: Apart::default(), ..task })?;
     Ok(work.done(message, &changed))
 }
 

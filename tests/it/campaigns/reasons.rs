@@ -111,7 +111,10 @@ async fn campaign_answers_have_the_schema_exactly_and_a_new_task_is_shown_with_i
         assert!(status == 400 && refused["error"].as_str().unwrap().contains(told), "{refused}");
     }
     let (status, refused) = desk.ask(Method::POST, "", Some(json!({"name": "x", "tasks": [["d"]]}))).await;
-    assert!(status == 400 && refused["error"].as_str().unwrap().contains("`tasks`: task 1: expected an object, not a list"), "{refused}");
+    assert!(
+        status == 400 && refused["error"].as_str().unwrap().contains("`tasks`: task 1: expected an object, not a list"),
+        "{refused}"
+    );
     desk.check().await;
 }
 

@@ -105,6 +105,26 @@ async fn a_rule_begins_with_the_due_date_and_the_next_task_has_one() {
 }
 
 #[tokio::test]
+async fn an_overdue_task_that_begins_to_come_round_keeps_its_hour_and_a_due_date() {
+    let mut talk = Talk::start().await;
+    let made = json!({"action": "create", "title": "Bins", "due_at": "2026-11-20T09:00:00Z"});
+    talk.app.script([call("manage_tasks", made), text("made"), text("The bins are due.")]);
+    talk.client.ask("make it").await;
+    talk.app.advance(3 * 24 * 3600);
+    talk.app.until("SELECT count(*) FROM turns WHERE ended_at IS NOT NULL AND origin = 'task'", 1).await;
+    let mut talk = Talk::on(talk.app).await;
+    let set = talk.call("setRecurrence", json!({"taskName": "bins", "rule": "FREQ=WEEKLY;BYDAY=MO"})).await;
+    assert_eq!(message(&set), "“Bins” comes round now (FREQ=WEEKLY;BYDAY=MO), first on 2026-11-23 at 09:00.");
+    for date in ["2026-11-23", "2026-11-30", "2026-12-07"] {
+        let done = talk.call("completeTask", json!({"taskName": "bins"})).await;
+        assert_eq!(message(&done), format!("Completed “Bins”. It comes round on {date} at 09:00."));
+        let dates = "SELECT count(*) FROM tasks WHERE status = 'pending' AND due_at = (recurrence ->> 'date')::timestamptz";
+        assert_eq!(talk.count(dates).await, 1, "{date}");
+    }
+    talk.app.check_replay().await;
+}
+
+#[tokio::test]
 async fn a_person_who_has_moved_hears_the_next_date_by_the_clock_there() {
     let mut talk = Talk::start().await;
     let moves = async |talk: &Talk, zone: &str| {
