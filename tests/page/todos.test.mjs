@@ -330,6 +330,7 @@ test("what_a_form_of_the_settings_got_wrong_is_said_at_its_field", option, async
     const seen = await browser.js(`const at = document.querySelector("[data-testid=${form}] .wrong:not([hidden])");
       return { said: at.textContent, at: at.closest(".field").querySelector("[data-testid]").dataset.testid, focus: document.activeElement.dataset.testid, below: document.querySelector("[data-testid=${form}] .problem").hidden }`);
     assert.deepEqual(seen, { said, at: wrong, focus: wrong, below: true });
+    server.end();
   }
 });
 
