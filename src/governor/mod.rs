@@ -201,7 +201,8 @@ pub fn authorize(policy: &Policy, proposal: &Proposal, known: Evidence<'_>) -> V
     match (decision, asks) {
         // A yes holds once, and for exactly the proposal that the person saw.
         (Some(yes), asks) if yes.proposal_sha256 == proposal.sha256() => Verdict::Allow(permit(asks.map(|_| yes.approval))),
-        (_, Some(_)) if known.context.is_some() && proposal.effects.iter().all(by_word) => {
+        // A word for several things is none for the one that a person saw as another.
+        (None, Some(_)) if known.context.is_some() && proposal.effects.iter().all(by_word) => {
             Verdict::Allow(Permit { context: known.context, ..permit(None) })
         }
         (_, Some(why)) => Verdict::Ask(why),

@@ -26,6 +26,9 @@ async fn campaign_artifact_is_asked_about_anew_if_a_person_has_kept_a_version_me
     let first = desk.asked().await;
     assert_eq!(first["shown"]["what"][1], "Keeps the message hello as a draft, version 1; nothing is sent.", "{first}");
     desk.keep("message", "hello", "Dear Ada").await;
+    // Their word for messages to come is none for this one, which they were shown as another.
+    let allow = json!({"kind": "persist", "type": "message", "count": 3, "until": "2026-11-20T20:00:00Z"});
+    assert_eq!(desk.ask(Method::POST, "/1/contexts", Some(allow)).await.0, 200);
     desk.decide(&first, "approve").await;
     let second = desk.asked().await;
     assert_eq!(
