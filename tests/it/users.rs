@@ -21,7 +21,9 @@ async fn alone_there_is_no_login_and_from_the_first_password_on_there_is() {
         (200, &json!(1), &json!("owner"), &json!("paid"), &json!(false))
     );
     let called = async |name: String| api::ask(&app, Method::PATCH, "/api/me", Some(json!({"display_name": name}))).await;
-    assert_eq!(called("x".repeat(101)).await, (400, json!({"error": "`display_name` has at most 100 characters"})));
+    let (status, refused) = called("x".repeat(101)).await;
+    assert_eq!((status, &refused["error"]), (400, &json!("`display_name` has at most 100 characters")));
+    assert_eq!(refused["at"]["field"], "display_name", "{refused}");
     assert_eq!(called("x".repeat(100)).await.0, 200);
     let mut before = app.connect().await;
     let owner = Person::owner(&app).await;
