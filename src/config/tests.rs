@@ -62,6 +62,9 @@ fn a_switch_is_on_or_off_and_nothing_else() {
     let logs = |value: &str| read(&[("LEVEL3_TURN_LOG", value)]).map(|config| config.turn_log);
     assert_eq!([logs(""), logs("1"), logs("0"), logs("Off"), logs("true")], [true, true, false, false, true].map(Ok));
     assert_eq!(logs("turns").unwrap_err(), "LEVEL3_TURN_LOG is `turns`: expected 1 for on, or 0 for off");
+    let off = read(&[("LEVEL3_MCP_COMMANDS", "off"), ("LEVEL3_SAFE_MODE", "false")]).unwrap();
+    assert_eq!((off.mcp_commands, off.safe_mode), (false, false));
+    assert!(read(&[("LEVEL3_MCP_COMMANDS", "never")]).is_err());
 }
 
 #[test]
