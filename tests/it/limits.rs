@@ -109,6 +109,23 @@ async fn the_time_of_a_turn_cuts_whatever_it_is_doing() {
     app.check_replay().await;
 }
 
+#[tokio::test]
+async fn tasks_that_were_held_begin_when_the_limit_is_raised() {
+    let app = TestApp::start().await;
+    let most = |turns| Budgets { tasks: TaskBudget { turns_per_hour: Some(turns), ..TaskBudget::default() }, ..Budgets::default() };
+    limit(&app, most(0)).await;
+    let conversation = app.store().owners().create_conversation(app.now()).await.unwrap();
+    make_tasks(&app, conversation, [app.now() + TimeDelta::seconds(60)]).await;
+    app.advance(60);
+    let mut client = app.connect().await;
+    client.send(json!({"type": "resume", "after": 0, "conversation": conversation})).await;
+    client.until(|frame| frame["type"] == "held").await;
+    app.script([text("I see.")]);
+    limit(&app, most(30)).await;
+    client.until(|frame| frame["type"] == "turn" && frame["state"] == "completed").await;
+    assert_eq!(app.count(TURNS).await, 1, "with the clock where it was");
+}
+
 const TURNS: &str = "SELECT count(*) FROM turns WHERE origin = 'task'";
 const TOLD: &str = "SELECT count(*) FROM events WHERE kind = 'tasks_held'";
 

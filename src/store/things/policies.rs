@@ -62,6 +62,8 @@ impl Store {
         )
         .execute(&self.pool)
         .await?;
+        // Tasks that a budget held may begin now.
+        self.signals.doubt();
         Ok(())
     }
 
