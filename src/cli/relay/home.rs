@@ -228,7 +228,7 @@ impl RelayHome {
     }
 
     /// True if a daemon holds the folder.
-    fn is_held(&self) -> Result<bool, RelayCliError> {
+    pub(super) fn is_held(&self) -> Result<bool, RelayCliError> {
         if !self.path.is_dir() {
             return Ok(false);
         }

@@ -20,6 +20,8 @@ use crate::cli::Screen;
 /// How long a start may take. Long, since it may include making the database, or its recovery after
 /// a crash.
 const START_LIMIT: Duration = Duration::from_secs(120);
+/// So often a daemon is launched while others that have the folder end.
+const MOST_LAUNCHES: usize = 3;
 /// Between two looks whether another's daemon is ready.
 const LOOK: Duration = Duration::from_millis(20);
 /// The log is put aside at a start when it has grown beyond this many bytes.
@@ -65,10 +67,25 @@ pub(super) async fn run(home: &RelayHome, world: &RelayWorld<'_>, screen: &mut S
 
 /// The daemon of this folder, started if none runs.
 pub(super) async fn running(home: &RelayHome, world: &RelayWorld<'_>) -> Result<RunningDaemon, RelayCliError> {
-    // One that is just starting or ending has the lock: then the supervisor finds out.
-    if let Ok(Some(pid)) = home.running() {
-        return Ok(RunningDaemon { pid, already: true });
+    for _ in 0..MOST_LAUNCHES {
+        // One that is just starting or ending has the lock: then the supervisor finds out.
+        if let Ok(Some(pid)) = home.running() {
+            return Ok(RunningDaemon { pid, already: true });
+        }
+        let found = match started(home, world).await? {
+            Some(daemon) => Some(daemon),
+            None => others(home).await?,
+        };
+        // The one that had the folder may have ended: then there is room.
+        if let Some(daemon) = found {
+            return Ok(daemon);
+        }
     }
+    Err(others_unready())
+}
+
+/// A new daemon; `None` if the folder has one.
+async fn started(home: &RelayHome, world: &RelayWorld<'_>) -> Result<Option<RunningDaemon>, RelayCliError> {
     let had_data = home.data().exists();
     if fs::metadata(home.log()).is_ok_and(|log| log.len() > LOG_LIMIT) {
         fs::rename(home.log(), home.log().with_extension("log.old")).map_err(RelayCliError::file(&home.log()))?;
@@ -79,10 +96,10 @@ pub(super) async fn running(home: &RelayHome, world: &RelayWorld<'_>) -> Result<
     let failed = match heard {
         Ok(Ok(Some(FirstWord::Ready))) => {
             let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).unwrap_or_default();
-            return Ok(RunningDaemon { pid, already: false });
+            return Ok(Some(RunningDaemon { pid, already: false }));
         }
         Ok(Ok(Some(FirstWord::Failed(why)))) => why,
-        Ok(Ok(Some(FirstWord::Taken))) => return others(home).await,
+        Ok(Ok(Some(FirstWord::Taken))) => return Ok(None),
         Ok(Ok(None)) => format!("the Relay daemon ended at once; its log says more: {}", home.log().display()),
         Ok(Err(error)) => format!("the Relay daemon cannot be heard: {error}"),
         Err(_) => format!(
@@ -104,18 +121,22 @@ pub(super) async fn running(home: &RelayHome, world: &RelayWorld<'_>) -> Result<
     Err(RelayCliError::Refused(failed))
 }
 
-/// The daemon that another command has started in this moment, once it is ready.
-async fn others(home: &RelayHome) -> Result<RunningDaemon, RelayCliError> {
+/// The daemon that another command has started in this moment, once it is ready; `None` if none is
+/// left.
+async fn others(home: &RelayHome) -> Result<Option<RunningDaemon>, RelayCliError> {
     let ready = async {
         let mut looks = interval(LOOK);
-        while !fs::metadata(home.ready_file()).is_ok_and(|mark| mark.len() > 0) && home.take_lock()?.is_none() {
+        while !fs::metadata(home.ready_file()).is_ok_and(|mark| mark.len() > 0) && home.is_held()? {
             looks.tick().await;
         }
         home.running()
     };
-    let gone = || RelayCliError::Refused("another Relay daemon was started in this moment, and is not ready; try again".into());
-    let pid = timeout(START_LIMIT, ready).await.map_err(|_| gone())??.ok_or_else(gone)?;
-    Ok(RunningDaemon { pid, already: true })
+    let pid = timeout(START_LIMIT, ready).await.map_err(|_| others_unready())??;
+    Ok(pid.map(|pid| RunningDaemon { pid, already: true }))
+}
+
+fn others_unready() -> RelayCliError {
+    RelayCliError::Refused("another Relay daemon was started in this moment, and is not ready; try again".into())
 }
 
 /// Starts the supervisor in a session of its own, so that it outlives this terminal.
