@@ -65,6 +65,12 @@ pub(super) async fn run(ask: ApprovalsCommand, client: &Client, screen: &mut Scr
             }
         }
         ApprovalsCommand::Approve { id, always } => {
+            // A person who means more than once is not to believe that they said so.
+            if always && !show(client, ApprovalId(id)).await?.shown.can_always {
+                return Err(CliError::Usage(format!(
+                    "approval {id} can be given once only, so nothing was decided: approve it without --always"
+                )));
+            }
             let approval: Approval = client.post(&["approvals", &id.to_string(), "approve"], Some(&Approve { always })).await?;
             decided(&approval, screen)?;
         }

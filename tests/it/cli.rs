@@ -185,6 +185,10 @@ async fn an_import_that_asks_for_a_power_shows_what_it_waits_for() {
     let waits = done(level3(&app, &["capability", "import", place.path().to_str().unwrap()]).await);
     assert!(waits.contains("waits for your decision") && waits.contains("Keep values of its own between calls."), "{waits}");
     assert!(waits.contains("level3 approvals approve"), "{waits}");
+    let id = app.count("SELECT max(approval_id) FROM approvals").await.to_string();
+    let always = level3(&app, &["approvals", "approve", &id, "--always"]).await;
+    assert_eq!((always.code, always.err.contains("approve it without --always")), (2, true), "{always:?}");
+    assert_eq!(app.count("SELECT count(*) FROM approvals WHERE state = 'pending'").await, 1, "nothing was decided");
 }
 
 #[tokio::test]
