@@ -181,6 +181,7 @@ async fn a_secret_that_is_none_is_refused_with_the_rule_and_without_its_value() 
         ("API_KEY", json!({"value": "short"}), "5 characters; a secret has at least 8"),
         ("API_KEY", json!({"value": "x".repeat(9000)}), "9000 bytes"),
         ("API_KEY", json!({"value": format!("{CANARY}\0")}), "zero character"),
+        ("API_KEY", json!({"value": "execute_sql\n"}), "the name of a tool"),
         ("API_KEY", json!({"value": 1234567890123_i64}), "cannot be read"),
         ("API_KEY", json!({"valeu": CANARY}), "cannot be read"),
         ("API_KEY", json!({"value": CANARY, "more": CANARY}), "cannot be read"),

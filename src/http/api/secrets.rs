@@ -7,6 +7,7 @@ use axum::extract::Request;
 use secrecy::SecretString;
 
 use super::reply::{ApiRefusal, At, Reply, bytes};
+use crate::domain::Profile;
 use crate::http::visitor::Owner;
 use crate::wire::api::{RemovedSecret, Secret, Secrets};
 
@@ -20,6 +21,14 @@ pub(super) async fn set(Owner(doors): Owner, At(name): At<String>, request: Requ
     let wrong = || ApiRefusal::bad(r#"the body cannot be read; send {"value": "…"} and nothing else"#);
     let mut object: BTreeMap<String, String> = serde_json::from_slice(&body).map_err(|_| wrong())?;
     let value = object.remove("value").filter(|_| object.is_empty()).ok_or_else(wrong)?;
+    // Hidden wherever it stands, it would take the tool away.
+    let catalogue = doors.store.catalogue(None).await?;
+    let named = |profile: &Profile| doors.tools.known(profile, &catalogue).iter().any(|tool| tool.contains(value.trim()));
+    if !value.trim().is_empty() && doors.profiles.all().any(named) {
+        return Err(ApiRefusal::bad(
+            "the value stands in the name of a tool, which each model is told, so it cannot be kept out of other texts",
+        ));
+    }
     doors.vault.set(&name, SecretString::from(value), doors.clock.now()).await?;
     let set = doors.vault.list().await?.into_iter().find(|secret| secret.name == name);
     set.map(Json).ok_or_else(|| removed(&name))
