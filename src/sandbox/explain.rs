@@ -144,7 +144,12 @@ fn open_bracket(source: &str, place: SourcePlace) -> Option<String> {
     let start = before.floor_char_boundary(at.saturating_sub(NEAR.1).max(line_start));
     let end = source.floor_char_boundary((at + NEAR.1).min(source.len()));
     let shown = source[start..end].lines().next().unwrap_or_default().trim();
-    (bracket != "{").then(|| format!(" The `{bracket}` in `{shown}` is still open there."))
+    let close = match bracket {
+        "(" => ")",
+        "[" => "]",
+        _ => return None,
+    };
+    Some(format!(" The `{bracket}` in `{shown}` is still open there: write its `{close}`, or take it out."))
 }
 
 /// The byte before which a semicolon is wanted, if lines were joined there: a statement ends with a

@@ -138,6 +138,7 @@ async fn errors_carry_position_and_hint_and_leave_nothing_behind() {
     assert_eq!((&column["error"], &column["code"], &column["position"]), (&json!("sql_error"), &json!("42703"), &json!(8)));
     assert!(column["hint"].as_str().unwrap().contains("people.name"), "{column}");
     assert!(column["tables"]["people"].as_str().unwrap().contains("name text"), "{column}");
+    assert_eq!(column["what_now"], "Call execute_sql again, with names that stand in `tables`.");
     assert_eq!(json_of(&results[2])["near"], "SELEC 1");
     assert!(json_of(&results[3])["detail"].as_str().unwrap().contains("already exists"), "{}", results[3].1);
     let hint = json_of(&results[4])["hint"].as_str().unwrap().to_owned();

@@ -76,7 +76,7 @@ async fn a_syntax_error_has_line_and_offset() {
     assert!(json["message"].as_str().unwrap().contains("unexpected token"), "{json}");
     assert_eq!(json["near"], "const x = ;");
     let error = refused(&draft("export default (p) => p.name.split(' ').map((word => word[0]).join('');")).await;
-    let told = "The `(` in `.name.split(' ').map((word => word[0]).j` is still open there.";
+    let told = "The `(` in `.name.split(' ').map((word => word[0]).j` is still open there: write its `)`, or take it out.";
     assert!(error.message.ends_with(told), "{error}");
 }
 

@@ -29,7 +29,7 @@ use self::transaction::{Seal, StatementTerms};
 use super::transition::Doubt;
 use super::{CallEnd, Earlier, Judgement, Lease, NewOperation, Store, StoreError, word};
 use crate::domain::{
-    ApprovalId, CallAccount, CallState, Finding, Machine, OperationState, Outcome, Refusal, RefusalCode, RowLoss, ToolCallId,
+    ApprovalId, CallAccount, CallState, EXECUTE_SQL, Finding, Machine, OperationState, Outcome, Refusal, RefusalCode, RowLoss, ToolCallId,
     TurnInput, TurnState,
 };
 use crate::facts::EventRecord;
@@ -151,8 +151,8 @@ impl Store {
                 }
             }
         };
-        let (account, call) = (CallAccount::default().took(begun.elapsed()), permit.call());
-        let outcome = Outcome { account, ..Outcome::refused(&failed) };
+        let (refused, call) = (Outcome::refused(&failed), permit.call());
+        let outcome = Outcome { account: refused.account.took(begun.elapsed()), ..refused };
         let outcome = match self.end_call(lease, CallEnd { outcome: outcome.clone(), ..end }, now).await {
             // Time was up, or the connection broke, in the very moment of the commit: the record
             // decides.
@@ -197,7 +197,8 @@ impl Store {
             // A column is looked for in the named tables, and a table among all.
             Some(code @ ("42703" | "42P01")) => {
                 let tables = self.tables_of_agent((code == "42703").then_some(text)).await?;
-                told.with("tables", tables)
+                let again = format!("Call {EXECUTE_SQL} again, with names that stand in `tables`.");
+                told.with("tables", tables).with("what_now", again)
             }
             _ => told,
         })
