@@ -66,7 +66,7 @@ async fn what_is_missing_or_wrong_is_named() {
         (json!({"action": "complete"}), "`id` is missing"),
         (json!({"action": "get", "id": 9}), "there is no task 9"),
         (json!({"action": "remove", "id": 9}), "must be one of: create, list, get, update, complete, delete"),
-        (json!({"action": "create", "title": "x", "due_at": "tomorrow"}), "no ISO 8601 date"),
+        (json!({"action": "create", "title": "x", "due_at": "tomorrow"}), "no date that can be read"),
         (json!({"action": "update", "id": 1, "status": "finished"}), "`finished` is none of: pending"),
         (json!({"id": 1}), "missing field `action`"),
         (json!({"action": "create", "title": "x", "description": "y"}), "there is no argument `description`; the arguments are"),
@@ -119,10 +119,7 @@ async fn who_names_no_task_is_told_which_there_are_and_who_hides_a_date_where_it
     assert_eq!((&results[4]["open_tasks"], &results[5]["open_tasks"]), (&json!([film]), &json!([film])));
     assert_eq!(results[7]["call"], json!({"action": "update", "id": 3, "status": "done"}));
     for result in 7..=9 {
-        assert_eq!(
-            message(result),
-            "task 3 has this title, not task 2: give the `id` of the one that is meant, or another title"
-        );
+        assert_eq!(message(result), "task 3 has this title, not task 2: call again with `id` 3");
     }
     assert_eq!(app.count("SELECT count(*) FROM tasks").await, 4, "none was deleted");
     assert_eq!(results[11]["status"], "done", "its own title is no other's");

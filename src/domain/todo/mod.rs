@@ -34,7 +34,7 @@ pub use quota::{
 };
 pub use recurrence::{MOST_RULE_BYTES, Recurrence, RuleRefusal, is_no_rule};
 pub use time::{
-    TimeRefusal, at_the_hour_of, distance_of, instant_of, moment_at, reminder_time, wall_of, written_time, zone_named,
+    TimeRefusal, UTC, at_the_hour_of, distance_of, instant_of, moment_at, reminder_time, wall_of, written_time, zone_named,
 };
 pub use timer::{FocusTimer, TIMER_MINUTES, TimerOperation, TimerRun, TimerTaken, minutes_allowed};
 pub use title::{

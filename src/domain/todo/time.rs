@@ -6,6 +6,9 @@
 use chrono::{DateTime, FixedOffset, LocalResult, NaiveDate, NaiveDateTime, Offset, TimeDelta, TimeZone, Utc};
 use chrono_tz::Tz;
 
+/// The zone of clocks that show UTC.
+pub const UTC: Tz = Tz::UTC;
+
 /// The zone of an IANA name, such as `Europe/Rome`.
 ///
 /// # Errors

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime, SecondsFormat, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, SecondsFormat, Utc};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use regex::Regex;
@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-use crate::domain::todo::valid_title;
+use crate::domain::todo::{UTC, valid_title, written_time};
 use crate::domain::{
     ConversationId, Effect, MANAGE_TASKS, Origin, Outcome, Refusal, RefusalCode, Subtask, Task, TaskId, TaskStatus, ToolSpec,
     seen_name,
@@ -417,10 +417,7 @@ fn not_the_title_of_another(
     let named: Vec<_> = all.iter().filter(|task| task.title.to_lowercase() == title).collect();
     match named.iter().find(|task| open(task)) {
         Some(other) if named.iter().all(|task| task.id != id) => {
-            let message = format!(
-                "task {} has this title, not task {id}: give the `id` of the one that is meant, or another title",
-                other.id
-            );
+            let message = format!("task {other} has this title, not task {id}: call again with `id` {other}", other = other.id);
             let mut call = json!({ "action": action, "id": other.id });
             if let Some(status) = status {
                 call["status"] = status.into();
@@ -450,25 +447,23 @@ fn model(text: &str) -> Result<Option<String>, ToolError> {
     Ok(Some(reference.to_string()))
 }
 
-/// Reads an ISO 8601 date, of a year with four digits. Without an offset it is UTC; without a time
-/// it is midnight. An empty text means no date.
+/// Reads a date as [`written_time`] does, in UTC; without a time it is midnight. An empty text means
+/// no date.
 fn due_date(text: &str) -> Result<Option<DateTime<Utc>>, ToolError> {
     let text = text.trim();
     if text.is_empty() {
         return Ok(None);
     }
-    let with_offset = DateTime::parse_from_rfc3339(text).map(|date| date.to_utc());
-    let without = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d %H:%M"]
-        .iter()
-        .find_map(|format| NaiveDateTime::parse_from_str(text, format).ok())
-        .or_else(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().map(|day| day.and_time(NaiveTime::MIN)));
-    let date = with_offset.ok().or_else(|| without.map(|date| date.and_utc()));
-    match date.filter(|date| (1..=9999).contains(&date.year())) {
+    let date = match NaiveDate::parse_from_str(text, "%Y-%m-%d") {
+        Ok(day) => Ok(day.and_time(NaiveTime::MIN).and_utc()),
+        Err(_) => written_time(text, UTC),
+    };
+    match date.ok().filter(|date| (1..=9999).contains(&date.year())) {
         // As the database keeps it: in microseconds, and a second that is added to a day,
         // `23:59:60`, is the first one of the next.
         Some(date) => Ok(Some(DateTime::from_timestamp_micros(date.timestamp_micros()).unwrap_or(date))),
         None => Err(Refusal::arguments(format!(
-            "`due_at` is `{text}`, which is no ISO 8601 date; write it like 2026-11-20T09:30:00Z"
+            "`due_at` is `{text}`, which is no date that can be read; write it like 2026-11-20T09:30:00Z"
         ))
         .into()),
     }
