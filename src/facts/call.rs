@@ -196,22 +196,26 @@ impl Fact for ToolCallEnded {
             });
             [TOOL_CALLS.set(call, row), told].into_iter().chain(used).chain(audited)
         })
-        .frame(|_| ServerFrame::ToolResult {
-            name: name.clone(),
-            result: result.clone(),
-            ok: *ok,
-            logs: logs.clone(),
-            said: self.said(),
-            ms: account.ms,
-            version: account.version,
-            columns: account.columns.clone(),
-            total: account.total,
-            fault: account.fault.clone(),
-            uncertain: account.uncertain,
-            refusal: *refusal,
-            kept: *kept,
-            call: *call,
-            turn: *turn,
+        .frame(|_| {
+            let said = self.said();
+            let fault = account.fault.clone().filter(|fault| fault.line.is_some() || !said.contains(fault.message.trim()));
+            ServerFrame::ToolResult {
+                name: name.clone(),
+                result: result.clone(),
+                ok: *ok,
+                logs: logs.clone(),
+                ms: account.ms,
+                version: account.version,
+                columns: account.columns.clone(),
+                total: account.total,
+                fault,
+                said,
+                uncertain: account.uncertain,
+                refusal: *refusal,
+                kept: *kept,
+                call: *call,
+                turn: *turn,
+            }
         })
         .log(|_| {
             let came = if *ok { "execution_result" } else { "execution_error" };

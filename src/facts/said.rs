@@ -4,11 +4,14 @@
 use serde_json::Value;
 
 use crate::domain::todo::TodoFunction;
-use crate::domain::{EXECUTE_SQL, MANAGE_TASKS, Outcome, RESTART, Refusal, RefusalCode, WRITE_CAPABILITY};
+use crate::domain::{CallFault, EXECUTE_SQL, MANAGE_TASKS, Outcome, RESTART, Refusal, RefusalCode, WRITE_CAPABILITY};
 
 /// The longest result that is read for the sentence, in bytes. Those that say what was done are
 /// short.
 const READ: usize = 16 << 10;
+
+/// The most of a fault that stands in the sentence, in bytes; all of it stands beside the sentence.
+const LONGEST_REASON: usize = 240;
 
 /// The sentence on a call that may have done something and did not say so.
 const UNCERTAIN: &str = "It may or may not have happened; nobody knows. It is not done again by itself.";
@@ -23,10 +26,23 @@ pub(super) fn said(tool: &str, outcome: &Outcome, verdict: Option<&str>) -> Stri
         (true, _) if outcome.account.uncertain => format!("{} A part of it may or may not have happened.", done(tool, outcome)),
         (true, _) => done(tool, outcome),
         (false, _) if outcome.account.uncertain => UNCERTAIN.to_owned(),
-        (false, Some(code)) => refused(code).to_owned(),
+        (false, Some(code)) => reasoned(refused(code), outcome.account.fault.as_deref()),
         (false, None) if verdict.is_none() || outcome.account.cut => "The turn ended before this was done.".to_owned(),
         (false, None) => format!("`{tool}` did not succeed."),
     }
+}
+
+/// The sentence on the kind of a failure, with the first line of the fault's own words.
+fn reasoned(kind: &str, fault: Option<&CallFault>) -> String {
+    let first = fault.and_then(|fault| fault.message.lines().map(str::trim).find(|line| !line.is_empty()));
+    let Some(first) = first else { return kind.to_owned() };
+    let shown = &first[..first.floor_char_boundary(LONGEST_REASON)];
+    let end = match first.ends_with(['.', '!', '?']) {
+        _ if shown.len() < first.len() => "…",
+        true => "",
+        false => ".",
+    };
+    format!("{kind} The reason: {shown}{end}")
 }
 
 /// The sentence that a function over to-dos gives for its person.

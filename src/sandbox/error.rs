@@ -58,10 +58,11 @@ impl CheckError {
         self
     }
 
-    /// The refusal that its author reads.
+    /// The refusal that its author reads, a model or a person.
     pub fn refusal(&self) -> Refusal {
         let Self { kind, message, place, near, test } = self;
-        let mut refusal = Refusal::new(*kind, message).at(*place);
+        let fault = CallFault { message: message.clone(), line: place.map(|place| place.line) };
+        let mut refusal = Refusal::new(*kind, message).at(*place).with_fault(fault);
         if let Some(near) = near {
             refusal = refusal.with("near", near.as_str());
         }

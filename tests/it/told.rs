@@ -50,7 +50,12 @@ async fn a_statement_without_rows_names_its_columns_and_one_that_changes_has_non
         ("CREATE TABLE t (a int)", "The statement ran.", Value::Null, Value::Null),
         ("INSERT INTO t VALUES (1)", "It changed 1 row.", Value::Null, Value::Null),
         ("SELECT 1 AS one; SELECT 2 AS two", "2 statements ran.", Value::Null, Value::Null),
-        ("SELECT 1 / 0", "The database refused the statement; nothing of it was kept.", Value::Null, Value::Null),
+        (
+            "SELECT 1 / 0",
+            "The database refused the statement; nothing of it was kept. The reason: division by zero.",
+            Value::Null,
+            Value::Null,
+        ),
     ] {
         app.script([call("execute_sql", json!({ "query": query })), text("I see.")]);
         let frames = app.connect().await.ask("go").await;
@@ -58,6 +63,24 @@ async fn a_statement_without_rows_names_its_columns_and_one_that_changes_has_non
         assert_eq!((&told["said"], &told["columns"], &told["total"]), (&json!(said), &columns, &total), "{query}");
         assert!(told["ms"].is_i64(), "{told}");
     }
+}
+
+#[tokio::test]
+async fn a_failure_tells_its_reason_and_beside_it_all_of_its_words() {
+    let app = TestApp::start().await;
+    let twice = "CREATE TABLE shelf (n int PRIMARY KEY); INSERT INTO shelf VALUES (1), (1)";
+    let referring = json!({"name": "refer", "description": "Refers.", "code": "export default () => 1",
+        "parameters_schema": {"type": "object", "properties": {"n": {"$ref": "#/$defs/n"}}}});
+    app.script([call("execute_sql", json!({"query": twice})), call("write_capability", referring), text("I see.")]);
+    let frames = app.connect().await.ask("go").await;
+    let told: Vec<_> = frames.iter().filter(|frame| frame["type"] == "tool_result").collect();
+    let doubled = "duplicate key value violates unique constraint \"shelf_pkey\"";
+    assert_eq!(told[0]["said"], format!("The database refused the statement; nothing of it was kept. The reason: {doubled}."));
+    assert_eq!(told[0]["fault"], json!({"message": format!("{doubled}\nKey (n)=(1) already exists.")}));
+    let place = "the parameters schema has a reference at `/properties/n/$ref`; write the schema out there instead";
+    assert_eq!(told[1]["said"], format!("The parameters of the capability cannot be read. The reason: {place}."));
+    assert_eq!(told[1]["fault"], Value::Null, "the sentence says all there is");
+    app.check_replay().await;
 }
 
 #[tokio::test]

@@ -61,6 +61,19 @@ fn code_that_throws_a_failed_statement_on_is_told_in_a_sentence() {
 }
 
 #[test]
+fn a_failure_ends_in_the_beginning_of_its_fault() {
+    let of = |fault: &str| {
+        let fault = CallFault { message: fault.to_owned(), line: None };
+        said("roman", &Outcome::refused(&Refusal::new(RefusalCode::CapabilityFailed, "m").with_fault(fault)), Some("allow"))
+    };
+    assert_eq!(of("it is odd"), "The capability failed. The reason: it is odd.");
+    assert_eq!(of("\n Odd!\nat line 3"), "The capability failed. The reason: Odd!");
+    assert_eq!(of(" \n"), "The capability failed.");
+    let long = of(&"é".repeat(LONGEST_REASON));
+    assert!(long.ends_with("é…") && long.len() < 2 * LONGEST_REASON, "{long}");
+}
+
+#[test]
 fn no_words_for_a_model_reach_a_person() {
     for code in RefusalCode::ALL {
         let outcome = Outcome::refused(&Refusal::new(*code, "Make it yourself, the user cannot."));

@@ -3,7 +3,7 @@
 use sqlx::postgres::{PgDatabaseError, PgErrorPosition};
 
 use super::Failure;
-use crate::domain::{EXECUTE_SQL, Finding, MANAGE_TASKS, Refusal, RefusalCode, WRITE_CAPABILITY, shortened};
+use crate::domain::{CallFault, EXECUTE_SQL, Finding, MANAGE_TASKS, Refusal, RefusalCode, WRITE_CAPABILITY, shortened};
 use crate::postgres::TOO_LONG;
 use crate::store::StoreError;
 
@@ -82,7 +82,8 @@ pub(in crate::store) fn is_code(error: &sqlx::Error, code: &str) -> bool {
 const UNREADABLE_TYPE: &str = "a column or a parameter of this statement has a type that cannot be read here, such as a multirange; cast it to text: SELECT c::text";
 
 /// Postgres' error as a refusal: message, code, position, detail and hint, and for a lack of
-/// rights, what the agent may do. `before`: the number of our characters before the statement.
+/// rights, what the agent may do. A person is told message and detail. `before`: the number of our
+/// characters before the statement.
 pub(super) fn describe(error: sqlx::Error, statement: &str, before: usize) -> Failure {
     let Some(database) = error.as_database_error().and_then(|error| error.try_downcast_ref::<PgDatabaseError>()) else {
         return match error {
@@ -122,7 +123,9 @@ pub(super) fn describe(error: sqlx::Error, statement: &str, before: usize) -> Fa
     if let Some(hint) = hint {
         told = told.with("hint", shortened(&hint, LONGEST));
     }
-    Failure::Statement(told)
+    let said = [Some(database.message()), database.detail()].into_iter().flatten().map(|words| shortened(words, LONGEST));
+    let message = said.collect::<Vec<_>>().join("\n");
+    Failure::Statement(told.with_fault(CallFault { message, line: None }))
 }
 
 pub(super) fn cut() -> Refusal {
