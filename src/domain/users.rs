@@ -83,10 +83,10 @@ pub fn valid_user_name(name: &str) -> Result<(), String> {
 /// # Errors
 /// The sentence.
 pub fn valid_display_name(name: &str) -> Result<(), String> {
-    if name.trim().chars().count() <= LONGEST_DISPLAY_NAME {
+    if (1..=LONGEST_DISPLAY_NAME).contains(&seen_name(name).chars().count()) {
         return Ok(());
     }
-    Err(format!("`display_name` has at most {LONGEST_DISPLAY_NAME} characters"))
+    Err(format!("a name has 1 to {LONGEST_DISPLAY_NAME} characters, and one of them at least can be seen"))
 }
 
 /// Refuses what cannot be a password, in words that do not repeat it.

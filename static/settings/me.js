@@ -56,7 +56,7 @@ export function zoneField(value) {
 }
 
 function nameForm({ display_name: called, time_zone: zone }, api) {
-  const name = input({ value: called, required: true, maxlength: "80", "data-testid": "display-name" });
+  const name = input({ value: called, required: true, maxlength: "100", "data-testid": "display-name" });
   const zones = zoneField(zone);
   const fields = { display_name: field(people.displayName, name, people.displayNameHelp), time_zone: zones };
   const body = h("div", { class: "side-by-side" }, fields.display_name.node, zones.node);

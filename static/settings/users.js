@@ -103,7 +103,7 @@ function menuOf(user, { api, load, told, say }) {
 
 function edit({ name, display_name: called, tier, time_zone: zone }, api, load) {
   let chosen = tier;
-  const display = input({ value: called, required: true, maxlength: "80", "data-testid": "user-called" });
+  const display = input({ value: called, required: true, maxlength: "100", "data-testid": "user-called" });
   const zones = zoneField(zone);
   const tiers = select(TIERS.map((each) => [each, people.tierNames[each]]), tier, (value) => (chosen = value));
   tiers.dataset.testid = "user-tier";
@@ -123,7 +123,7 @@ function remove(name, api, load) {
 
 function addForm(api, load, told) {
   const name = input({ required: true, maxlength: LONGEST_NAME, autocapitalize: "none", spellcheck: "false", "data-testid": "user-name" });
-  const called = input({ maxlength: "80", "data-testid": "user-display" });
+  const called = input({ maxlength: "100", "data-testid": "user-display" });
   const zones = zoneField(Intl.DateTimeFormat().resolvedOptions().timeZone);
   let tier = "free";
   const tiers = select(TIERS.map((each) => [each, people.tierNames[each]]), tier, (value) => (tier = value));

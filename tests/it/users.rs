@@ -21,9 +21,13 @@ async fn alone_there_is_no_login_and_from_the_first_password_on_there_is() {
         (200, &json!(1), &json!("owner"), &json!("paid"), &json!(false))
     );
     let called = async |name: String| api::ask(&app, Method::PATCH, "/api/me", Some(json!({"display_name": name}))).await;
-    let (status, refused) = called("x".repeat(101)).await;
-    assert_eq!((status, &refused["error"]), (400, &json!("`display_name` has at most 100 characters")));
-    assert_eq!(refused["at"]["field"], "display_name", "{refused}");
+    for unfit in ["x".repeat(101), String::new(), " \u{202e} ".to_owned()] {
+        let (status, refused) = called(unfit).await;
+        let why = "a name has 1 to 100 characters, and one of them at least can be seen";
+        assert_eq!((status, &refused["error"]), (400, &json!(format!("`display_name`: {why}"))));
+        let says = "A name has 1 to 100 characters, and one of them at least can be seen.";
+        assert_eq!(refused["at"], json!({"field": "display_name", "says": says}));
+    }
     assert_eq!(called("x".repeat(100)).await.0, 200);
     let mut before = app.connect().await;
     let owner = Person::owner(&app).await;

@@ -14,9 +14,12 @@ fn a_name_is_one_to_forty_characters_that_an_address_takes() {
 }
 
 #[test]
-fn nobody_is_called_by_more_than_a_hundred_characters() {
+fn everybody_is_called_by_at_most_a_hundred_characters_that_can_be_seen() {
     for (name, taken) in [("ü".repeat(100), true), (format!(" {} ", "x".repeat(100)), true), ("x".repeat(101), false)] {
         assert_eq!(valid_display_name(&name).is_ok(), taken, "{name}");
+    }
+    for unseen in ["", "  ", " \u{202e} ", "\u{200b}"] {
+        assert!(valid_display_name(unseen).is_err(), "{unseen:?}");
     }
 }
 

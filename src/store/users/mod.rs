@@ -33,8 +33,8 @@ pub enum UserError {
     /// The owner stays what they are.
     #[error("{0}")]
     Owner(&'static str),
-    /// Nobody can be called so.
-    #[error("{0}")]
+    /// Nobody can be called so, for this reason.
+    #[error("`display_name`: {0}")]
     DisplayName(String),
     /// Others know a user by the name, so nothing in it can be hidden.
     #[error("the name holds the value of a secret, which is kept nowhere in the clear; take another name")]
@@ -159,13 +159,12 @@ impl Store {
             return Err(UserError::HoldsSecret);
         }
         let display_name = self.display_name(new.display_name.as_deref())?;
-        let display_name = display_name.as_deref().map(str::trim).filter(|name| !name.is_empty());
         let made = query!(
             "INSERT INTO users (name, name_key, display_name, tier, time_zone, created_at) VALUES ($1, $2, $3, $4, $5, $6)
              ON CONFLICT (name_key) DO NOTHING",
             new.name,
             user_key(&new.name),
-            display_name.unwrap_or(&new.name),
+            display_name.as_deref().unwrap_or(&new.name),
             new.tier.unwrap_or(Tier::Free).as_str(),
             new.time_zone.as_deref().unwrap_or("UTC"),
             now
