@@ -2,7 +2,9 @@
 
 import { addressOf } from "../core/address.js";
 import { h } from "../core/dom.js";
+import { locale } from "../core/words.js";
 import { field, input } from "../ui/forms.js";
+import { wrongAt } from "../ui/refused.js";
 import { profilePart } from "./profiles.js";
 import { dollarsOf, microsOf } from "./rates.js";
 import { savingForm } from "./saving.js";
@@ -20,13 +22,14 @@ export const LIMITS = {
 /** Limits of the operator that stand elsewhere: each of its starts writes them here. */
 const IN_CONFIG = { "turn.steps": "max_iterations", "turn.wall_seconds": "max_runtime_minutes" };
 
-/** The limits to be sent for the texts of the fields (`span.limit` → text): every limit, `null` for none. Throws for what is no number. Pure. */
+/** The limits to be sent for the texts of the fields (`span.limit` → text): every limit, `null` for none. Throws for what is none. Pure. */
 export function budgetsOf(texts) {
   const read = (name, limit) => {
     const text = texts[name].trim();
     if (text === "") return null;
     const value = limit === "money_micros" ? microsOf(text) : /^\d+$/.test(text) ? Number(text) : undefined;
-    if (value === undefined || !Number.isSafeInteger(value)) throw Object.assign(new Error(limit === "money_micros" ? said.wrongNumber : said.wrongWhole), { name });
+    if (value === undefined) throw wrongAt(name, limit === "money_micros" ? said.wrongNumber : said.wrongWhole);
+    if (value > Number.MAX_SAFE_INTEGER) throw wrongAt(name, said.tooMuch(Number.MAX_SAFE_INTEGER.toLocaleString(locale)));
     return value;
   };
   return Object.fromEntries(
@@ -84,17 +87,9 @@ function budgetForm(api, profile, budgets, fields) {
   );
   const save = async () => {
     const texts = Object.fromEntries([...fields].map(([name, { control }]) => [name, control.value]));
-    for (const { wrong } of fields.values()) wrong(undefined);
-    try {
-      // A limit that has no field stays as it is.
-      const whole = Object.entries(budgetsOf(texts)).map(([span, limits]) => [span, { ...budgets[span], ...limits }]);
-      await api.changePolicy(profile, { budgets: Object.fromEntries(whole) });
-    } catch (error) {
-      const at = fields.get(error.name);
-      at?.wrong(error.message);
-      at?.control.focus();
-      throw error;
-    }
+    // A limit that has no field stays as it is.
+    const whole = Object.entries(budgetsOf(texts)).map(([span, limits]) => [span, { ...budgets[span], ...limits }]);
+    await api.changePolicy(profile, { budgets: Object.fromEntries(whole) });
   };
-  return savingForm({ label: said.sections.budgets, testid: "budget-form", holds: said.nextStep, body: groups, save });
+  return savingForm({ label: said.sections.budgets, testid: "budget-form", holds: said.nextStep, body: groups, save, fields: Object.fromEntries(fields) });
 }

@@ -1,8 +1,11 @@
-// A refusal of the server, said at the field of a form where it belongs.
+// What is wrong with a value, said at the field of a form where it belongs.
+
+/** An error of the page itself about a field, in the form of those of `api`. */
+export const wrongAt = (field, says) => Object.assign(new Error(says), { at: { field, says } });
 
 /**
- * Says at its field what an error of `api` is about; false if it is about none of `fields`, which are those of `ui/forms.js` by their names
- * in the interface.
+ * Says at its field what an error is about; false if it is about none of `fields`, which are those of `ui/forms.js` by their names in the
+ * interface.
  */
 export function saidAtField(error, fields) {
   const { field: name, says } = error.at ?? {};

@@ -67,5 +67,5 @@ export default {
   messages: "Messages a day",
   voice: "Minutes of voice a month",
   tierHolds: "Holds at once.",
-  wholeNumber: "A whole number, or nothing.",
+  wholeNumber: (most) => `A whole number up to ${most}, or nothing.`,
 };

@@ -51,6 +51,7 @@ export default {
   noRate: "unknown",
   wrongNumber: "A number, such as 2.50.",
   wrongWhole: "A whole number, such as 20.",
+  tooMuch: (most) => `At most ${most}.`,
 
   mode: "Mode",
   modes: { auto: "Auto", smart: "Smart", ask: "Ask", read_only: "Read only" },

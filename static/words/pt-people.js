@@ -67,5 +67,5 @@ export default {
   messages: "Mensagens por dia",
   voice: "Minutos de voz por mês",
   tierHolds: "Vale já.",
-  wholeNumber: "Um número inteiro, ou nada.",
+  wholeNumber: (most) => `Um número inteiro até ${most}, ou nada.`,
 };

@@ -51,6 +51,7 @@ export default {
   noRate: "desconhecido",
   wrongNumber: "Um número, como 2.50.",
   wrongWhole: "Um número inteiro, como 20.",
+  tooMuch: (most) => `No máximo ${most}.`,
 
   mode: "Modo",
   modes: { auto: "Automático", smart: "Sensato", ask: "Perguntar", read_only: "Só ler" },

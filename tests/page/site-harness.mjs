@@ -53,7 +53,9 @@ function createSession(text) {
   };
   const answer = (name) => async (...given) => {
     asked.push([name, ...given]);
-    if (fails.has(name)) throw new Error(fails.get(name));
+    // A sentence, or the fault of a field.
+    const fault = fails.get(name);
+    if (fault) throw Object.assign(new Error(fault.says ?? fault), fault.says && { at: fault });
     return answers[name]?.(...given) ?? {};
   };
   const api = Object.fromEntries(["list", ...Object.keys(siteApi()), ...Object.keys(todoApi())].map((name) => [name, answer(name)]));
@@ -268,6 +270,22 @@ async function inSettings() {
   const named = [...find(host, "server-form").querySelectorAll("input")].map(({ name }) => name);
   checks.what_the_server_lets_the_page_set_has_a_field = named.toSorted().join() === "APPROVAL_EXPIRY,HEARTBEAT_INTERVAL,LEVEL3_NEWER,MAX_TOOL_ITERATIONS";
   checks.what_waits_for_the_next_start_is_said = find(host, "setting-HEARTBEAT_INTERVAL").closest(".field").textContent.includes("From the next start on: 60");
+  const wrongAt = (testid) => find(host, testid).getAttribute("aria-invalid") === "true" && document.activeElement === find(host, testid) && find(host, testid).closest(".field").querySelector(".wrong").textContent;
+  change(find(host, "setting-HEARTBEAT_INTERVAL"), "0");
+  fails.set("changeSettings", { field: "HEARTBEAT_INTERVAL", says: "`0` cannot be used here." });
+  send("server-form");
+  await until(() => wrongAt("setting-HEARTBEAT_INTERVAL"), "the field of a setting that was refused is marked and has the focus");
+  checks.a_refused_setting_is_told_at_its_field_alone = wrongAt("setting-HEARTBEAT_INTERVAL") === "0 cannot be used here." && form("server-form").querySelector(".problem").hidden;
+  fails.clear();
+  change(find(host, "messages-weather"), "99999999999999999999");
+  send("tier-weather");
+  await until(() => wrongAt("messages-weather"), "the field of a limit that is too large is marked and has the focus");
+  checks.the_largest_limit_of_a_tier_is_named = wrongAt("messages-weather") === "A whole number up to 2,147,483,647, or nothing." && !asked.some(([name]) => name === "setTier");
+  fails.set("changeMe", { field: "display_name", says: "A name can be seen." });
+  send("me-form");
+  await until(() => wrongAt("display-name"), "the field of a name that was refused is marked and has the focus");
+  checks.a_name_that_was_refused_is_not_called_saved = state("me-form") === "Not saved yet.";
+  fails.clear();
   [...host.querySelectorAll("button")].find((each) => each.getAttribute("aria-label") === "Choose qwen3").click();
   send("model-form");
   await until(() => state("model-form").startsWith("Saved."), "the model is chosen");
