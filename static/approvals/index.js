@@ -12,6 +12,7 @@ import { approvalBody } from "../ui/approval-body.js";
 import { approvals as said } from "../ui/approval-words.js";
 import "../ui/approval.js";
 import { exactNodes } from "../ui/exact.js";
+import { saidNodes } from "../ui/said.js";
 import { emptyState, errorState, waitingFor } from "../ui/states.js";
 import { toast } from "../ui/toast.js";
 
@@ -125,7 +126,7 @@ function decidedEntry({ id, conversation, title, shown, tool, state, channel, re
   foot.append(" · ", h("a", { href: addressOf("chat", String(conversation)), dir: "auto" }, title || words.dock.conversation(conversation)));
   const why = reason && channel !== "instead" ? h("p", { class: "decision-reason", dir: "auto" }, "“", exactNodes(reason), "”") : "";
   const body = h("div", { class: "approval-body" });
-  const card = h("details", {}, h("summary", {}, h("span", { class: "decision-what", dir: "auto" }, exactNodes(what))), body);
+  const card = h("details", {}, h("summary", {}, h("span", { class: "decision-what", dir: "auto" }, saidNodes(what))), body);
   card.addEventListener("toggle", () => card.open && !body.firstChild && shown && body.append(...approvalBody(shown)));
   return h("li", { "data-decided": String(id) }, card, foot, why);
 }

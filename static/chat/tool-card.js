@@ -18,6 +18,7 @@ import { doing, kindWord, saidOf } from "./step-words.js";
 await styles(import.meta.url, "steps.css", "tools.css", "approval.css");
 
 const ICONS = { execute_sql: "sql", write_capability: "made", manage_tasks: "tasks", restart: "retry" };
+const SQL = "execute_sql";
 /** These speak for themselves: the sentence says it. */
 const QUIET = new Set(["ok", "said"]);
 
@@ -68,9 +69,10 @@ export class ToolCard extends HTMLElement {
     if (classified) parts.push(classifiedLine(classified));
     if (operations) parts.push(section(words.steps.operations, operationList(operations)));
     if (outcome?.fault) parts.push(section(words.steps.fault(outcome.fault.line), cutText(outcome.fault.message, plainBlock)));
-    if (outcome?.ok) parts.push(section(words.steps.result, resultNodes(outcome, name)));
+    const given = outcome?.ok ? resultNodes(outcome, name) : [];
+    if (given.length > 0) parts.push(section(words.steps.result, given));
     // The line says what went wrong; the words for the model are for those who want to know.
-    else if (outcome) parts.push(folded(words.steps.technical, () => cutText(outcome.result, plainBlock)));
+    else if (outcome && !outcome.ok) parts.push(folded(words.steps.technical, () => cutText(outcome.result, plainBlock)));
     if (outcome?.logs?.length > 0) parts.push(section(words.steps.log, cutText(outcome.logs.join("\n"), (shown) => codeBlock(shown, ""))));
     this.body.replaceChildren(...parts);
   }
@@ -109,13 +111,22 @@ const plainBlock = (text) => h("pre", { class: "plain", tabindex: "0", dir: "aut
 function resultNodes({ result, columns, total }, name) {
   if (result.trim() === "") return [h("p", { class: "status" }, words.rows.none)];
   const view = resultView(result, { columns, total });
-  return (view.kind === "several" ? view.views : [view]).flatMap((each) => viewNodes(each, name));
+  if (view.kind === "several") return view.views.flatMap((each) => (name === SQL && statementNodes(each)) || viewNodes(each, name));
+  // The line of the step says it.
+  return name === SQL && statementNodes(view) ? [] : viewNodes(view, name);
+}
+
+/** The outcome of a statement that gives no rows, which the server tells in a field of the model; nothing of another. */
+function statementNodes({ kind, fields }) {
+  const [[name, value], ...others] = kind === "fields" ? fields : [[]];
+  const text = name === "done" ? value : name === "row_count" ? words.rows.all(Number(value)) : "";
+  return text && others.length === 0 ? [h("p", { class: "status" }, text)] : undefined;
 }
 
 function viewNodes(view, name) {
   if (view.kind === "table") {
     const table = new RowsTable();
-    table.name = name === "execute_sql" ? "rows" : name;
+    table.name = name === SQL ? "rows" : name;
     table.rows = view;
     return [table];
   }

@@ -6,8 +6,9 @@ import { argumentParts, grantMarks } from "../core/format.js";
 import { changesWithin } from "../core/line-diff.js";
 import { sizeOf } from "../core/numbers.js";
 import { approval as said } from "./approval-words.js";
-import { exactBlock, exactDiff, exactNodes, hiddenWarning } from "./exact.js";
+import { exactBlock, exactDiff, hiddenWarning } from "./exact.js";
 import { foldable } from "./fold.js";
+import { saidNodes } from "./said.js";
 
 /** The part that is read before the buttons: what will happen, what it may do from then on, and why it is asked. `shown` as in `core/state-law.js`. */
 export function approvalSaid(shown) {
@@ -20,10 +21,10 @@ export function approvalSaid(shown) {
     h(
       "ul",
       { class: "approval-what", "data-testid": "approval-what" },
-      sentences.map((sentence) => h("li", { dir: "auto" }, exactNodes(sentence))),
+      sentences.map((sentence) => h("li", { dir: "auto" }, saidNodes(sentence))),
     ),
     capability ? grantPart(capability, grants, sentences) : undefined,
-    why ? h("p", { class: "approval-why", dir: "auto" }, h("strong", {}, said.why), " ", exactNodes(why)) : undefined,
+    why ? h("p", { class: "approval-why", dir: "auto" }, h("strong", {}, said.why), " ", saidNodes(why)) : undefined,
   ].filter(Boolean);
 }
 
@@ -65,7 +66,7 @@ function grantPart({ grants }, inWords, sentences) {
 function grantNodes(grants, sentences) {
   if (sentences.length === 0) return h("p", { class: "none" }, said.noGrants);
   const marks = grantMarks(grants).map((mark) => h("span", { class: "grant-mark" }, mark));
-  const list = sentences.map((sentence) => h("li", { dir: "auto" }, exactNodes(sentence)));
+  const list = sentences.map((sentence) => h("li", { dir: "auto" }, saidNodes(sentence)));
   return [
     marks.length > 0 ? h("p", { class: "grant-marks" }, marks) : "",
     h("ul", { class: "grant-list", "data-testid": "approval-grants" }, list),

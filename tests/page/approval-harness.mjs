@@ -268,13 +268,18 @@ async function run() {
   Object.assign(checks, await refused());
   document.body.replaceChildren();
   Object.assign(checks, shown());
+  const marked = show(row({}, { what: ["Drops `notes`."], why: "It deletes (`execute_sql`)." }));
+  checks.names_between_backticks_are_set_as_code =
+    [...marked.querySelectorAll(".approval-what code, .approval-why code")].map((code) => code.textContent).join() === "notes,execute_sql" && !marked.textContent.includes("`");
+  // Backticks in pairs mark a name; any other character stays.
+  const seen = (text) => (text.split("`").length % 2 === 1 ? text.replaceAll("`", "") : text);
   const hostile = Object.entries(HOSTILE).map(([name, text]) => {
     const said = text.replaceAll("FOREIGN", foreign);
     const card = hostileApproval(said);
     const found = lookFor(card);
     const whole =
-      card.querySelector("[data-testid=approval-what]").textContent === `Runs ${said}` &&
-      card.querySelector("[data-testid=approval-grants]").textContent === said;
+      card.querySelector("[data-testid=approval-what]").textContent === seen(`Runs ${said}`) &&
+      card.querySelector("[data-testid=approval-grants]").textContent === seen(said);
     card.data = row({ state: "denied", channel: "words", reason: said }, { tool: said, what: [said] });
     return { name, found: [...found, ...lookFor(card), ...(whole ? [] : ["it was changed"])] };
   });

@@ -95,6 +95,17 @@ async function outcomes() {
   await frame();
   checks.they_can_be_read_on_request = inside.textContent.includes("Make it yourself");
   danger.remove();
+  const stated = (result, more = {}) => step(1, { outcome: { ok: true, result, said: "It is said." }, ...more });
+  const results = async (shown) => {
+    show([steps([shown])]);
+    await frame();
+    for (const details of list.querySelectorAll("l3-steps > details, l3-tool > details")) details.open = true;
+    await frame();
+    return [...list.querySelectorAll(".tool-part:last-of-type :is(.status, .fields th)")].map((node) => node.textContent).join();
+  };
+  checks.what_the_line_says_of_a_statement_is_not_said_again = (await results(stated('{"row_count":3}'))) === "" && (await results(stated('{"done":"CREATE"}'))) === "";
+  checks.of_several_statements_each_is_told_in_words = (await results(stated('{"results":[{"done":"CREATE"},{"row_count":10}]}'))) === "CREATE,10 rows";
+  checks.the_fields_of_a_capability_are_its_own = (await results(stated('{"row_count":3}', { name: "count", args: {} }))) === "row_count";
   show([steps([step(1, { kept: 2 }), step(2), step(3, { undone: 1 })])]);
   await frame();
   const undos = [...list.querySelectorAll("[data-testid=tool-undo]")];
