@@ -86,9 +86,11 @@ function fieldsOf(name, value) {
 }
 
 function plainFields(name, value, room, depth) {
+  // The text “null” is no null, and an empty list is no missing one.
+  if (value === null) return [[name, "–"]];
   if (isPlain(value) || depth === 0) return [[name, typeof value === "string" ? value : JSON.stringify(value)]];
   const inside = Array.isArray(value) ? value.map((each, index) => [index + 1, each]) : Object.entries(value);
-  if (inside.length === 0) return [[name, "–"]];
+  if (inside.length === 0) return [[name, JSON.stringify(value)]];
   const rows = [];
   for (const [key, each] of inside) {
     // One more than there is room for is enough to know that it is too much.

@@ -76,9 +76,9 @@ test("what_is_no_table_is_fields_json_or_text", () => {
 });
 
 test("arguments_are_a_table_and_what_is_code_stays_code", () => {
-  const { parts, fields } = argumentView({ n: 4, code: "let a;", deep: { a: [1, "{2}"], b: { c: null, d: {} } }, name: "x" });
+  const { parts, fields } = argumentView({ n: 4, code: "let a;", deep: { a: [1, "{2}"], b: { c: null, d: {}, e: [] } }, name: "null" });
   assert.deepEqual(parts.map(({ label }) => label), ["code"]);
-  assert.deepEqual(fields, [["n", "4"], ["deep › a › 1", "1"], ["deep › a › 2", "{2}"], ["deep › b › c", "null"], ["deep › b › d", "–"], ["name", "x"]]);
+  assert.deepEqual(fields, [["n", "4"], ["deep › a › 1", "1"], ["deep › a › 2", "{2}"], ["deep › b › c", "–"], ["deep › b › d", "{}"], ["deep › b › e", "[]"], ["name", "null"]], "the text “null” is no null");
   const many = Array.from({ length: 41 }, (_, index) => index);
   assert.deepEqual(argumentView({ many, few: many.slice(39) }).fields, [["many", JSON.stringify(many)], ["few › 1", "39"], ["few › 2", "40"]], "a table is for what can be read");
   let deep = 1;
