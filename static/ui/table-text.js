@@ -5,8 +5,8 @@ import { isPlain } from "../core/json.js";
 import { shortDay, shortTime } from "../core/times.js";
 import { locale } from "../core/words.js";
 
-const NUMBERS = /^(int|integer|smallint|bigint|serial|float|double|real|numeric|decimal|money)/;
-const STAMP = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d(?:\.\d+)?))?\s*(Z|[+-]\d\d(?::?\d\d)?)?)?$/;
+const NUMBERS = /^(int(?!erval)|smallint|bigint|serial|float|double|real|numeric|decimal|money)/;
+const STAMP = /^(\d{4,6})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d(?:\.\d+)?))?\s*(Z|[+-]\d\d(?::?\d\d)?)?)?( BC)?$/;
 
 /** True for a number, and for one that keeps its digits. */
 const isNumber = (value) => typeof value === "number" || (typeof value === "object" && isPlain(value));
@@ -50,8 +50,10 @@ export function readTable({ columns, rows, total }) {
 export function timeOf(text) {
   const found = STAMP.exec(String(text ?? ""));
   if (!found) return undefined;
-  const [, year, month, day, hour = "0", minute = "0", second = "0", zone] = found;
-  const [date, time] = [[Number(year), Number(month) - 1, Number(day)], [Number(hour), Number(minute), Math.floor(Number(second)), 0]];
+  const [, year, month, day, hour = "0", minute = "0", second = "0", zone, before] = found;
+  // The year before the first one of our era is year 0.
+  const counted = before ? 1 - Number(year) : Number(year);
+  const [date, time] = [[counted, Number(month) - 1, Number(day)], [Number(hour), Number(minute), Math.floor(Number(second)), 0]];
   // Not `Date.UTC` and the like: they take the first hundred years for those of the last century.
   const at = new Date(2000, 0);
   if (zone === undefined) return (at.setFullYear(...date), at.setHours(...time));
@@ -88,22 +90,48 @@ function numberText(exact) {
   return digits.get(places).format(exact);
 }
 
-/** "22 Nov, 14:05", with the year if it is another than now. A year of fewer than four digits is read as one of another century, so it stands as it is. */
+/** "22 Nov, 14:05", with the year if it is another than now. A year that has not four digits, or is of another era, stands as it is. */
 function stampText(exact, kind, now) {
   const at = timeOf(exact);
-  if (at === undefined || Number.isNaN(at) || exact.startsWith("0")) return { text: exact };
+  if (at === undefined || Number.isNaN(at) || !/^[1-9]\d{3}-[^B]*$/.test(exact)) return { text: exact };
   return { text: kind === "date" || exact.length === 10 ? shortDay(at, now) : shortTime(at, now), exact };
 }
+
+/** A date or a time in the order of Postgres, which knows the ends of time. */
+function momentOf(text) {
+  if (text === "-infinity") return -Infinity;
+  // One that is no time here is later than all that are.
+  const at = timeOf(text);
+  return at === undefined || Number.isNaN(at) ? Infinity : at;
+}
+
+/** The days of a part of an interval, as Postgres compares them. */
+const DAYS = { year: 360, mon: 30, day: 1 };
+const DAY_SECONDS = 86_400;
+
+/** The length of an interval in seconds, from Postgres' own words: "1 year 2 mons -3 days +04:05:06". */
+function lengthOf(text) {
+  if (text.endsWith("infinity")) return momentOf(text);
+  const [, sign, hours = 0, minutes = 0, seconds = 0] = /([+-]?)(\d+):(\d\d):(\d\d(?:\.\d+)?)$/.exec(text) ?? [];
+  const time = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+  const parts = text.matchAll(/([+-]?\d+) (year|mon|day)s?/g);
+  return [...parts].reduce((sum, [, number, unit]) => sum + Number(number) * DAYS[unit] * DAY_SECONDS, sign === "-" ? -time : time);
+}
+
+/** The number by which values of these columns are sorted. */
+const PLACES = { date: momentOf, stamp: momentOf, interval: lengthOf };
 
 const words = new Intl.Collator(locale, { numeric: true, sensitivity: "base" });
 
 /** Row numbers sorted by a column; what is empty stands last either way, and equal ones stay in their order. */
 export function sortedRows({ columns, rows }, column, descending) {
-  const { kind } = columns[column];
+  const { kind, type } = columns[column];
   const value = (row) => row[column];
+  const place = PLACES[kind] ?? PLACES[type];
   const compare = (a, b) => {
     if (kind === "number") return Number(a) - Number(b) || words.compare(String(a), String(b));
-    if (kind === "date" || kind === "stamp") return (timeOf(a) ?? 0) - (timeOf(b) ?? 0);
+    // A difference of two ends of time is no number.
+    if (place) return Math.sign(place(String(a)) - place(String(b))) || 0;
     return words.compare(exactText(a), exactText(b));
   };
   const order = rows.map((_, index) => index);

@@ -10,6 +10,7 @@ const { cellText, csvOf, isId, kindOf, markdownOf, readTable, sortedRows, timeOf
 const { chartable, chartOf } = await load("ui/chart-data.js");
 const { partsOf } = await load("chat/file-block.js");
 const { refusal } = await load("core/outbox.js");
+const { clockTime, localTime, shortTime, timeOfDay } = await load("core/times.js");
 const { isTextFile, readTextFiles, withFiles } = await load("chat/files.js");
 const { namedElsewhere } = await load("chat/links.js");
 const { suggestionsOf } = await load("chat/greetings.js");
@@ -18,7 +19,7 @@ const NOW = Date.parse("2026-11-22T12:00:00Z");
 const table = (columns, rows, total) => readTable({ columns: columns.map(([name, type]) => ({ name, type })), rows, total });
 
 test("a_column_is_what_its_type_says_or_without_one_what_is_in_it", () => {
-  assert.deepEqual(["int8", "numeric", "float4", "date", "timestamptz", "timestamp", "bool", "jsonb", "text", "int4[]"].map((type) => kindOf(type, [])), ["number", "number", "number", "date", "stamp", "stamp", "bool", "json", "text", "text"]);
+  assert.deepEqual(["int8", "numeric", "float4", "date", "timestamptz", "timestamp", "bool", "jsonb", "text", "int4[]", "interval", "integer"].map((type) => kindOf(type, [])), ["number", "number", "number", "date", "stamp", "stamp", "bool", "json", "text", "text", "text", "number"]);
   assert.equal(kindOf(undefined, [1, null, 2.5]), "number");
   assert.equal(kindOf(undefined, ["2026-01-02", null]), "date");
   assert.equal(kindOf(undefined, ["2026-01-02 10:00:00+00"]), "stamp");
@@ -37,9 +38,9 @@ test("numbers_have_the_reader_s_separators_and_ids_and_years_have_none", () => {
 
 test("times_are_the_reader_s_and_the_exact_text_is_kept", () => {
   const cell = (value, kind = "stamp") => cellText(value, { kind }, NOW);
-  assert.match(cell("2026-07-01T14:05:11.5+00:00").text, /^Jul 1, 03:05/, "an hour later in Lisbon");
+  assert.match(cell("2026-07-01T14:05:11.5+00:00").text, /^Jul 1, 3:05/, "an hour later in Lisbon");
   assert.equal(cell("2026-07-01T14:05:11.5+00:00").exact, "2026-07-01T14:05:11.5+00:00");
-  assert.match(cell("2026-07-01 14:05:11").text, /^Jul 1, 02:05/, "without a zone it stays");
+  assert.match(cell("2026-07-01 14:05:11").text, /^Jul 1, 2:05/, "without a zone it stays");
   assert.equal(cell("2025-03-02", "date").text, "Mar 2, 2025");
   assert.equal(cell("infinity").text, "infinity");
   assert.equal(timeOf("2026-01-01T00:00:00+05:30"), Date.UTC(2025, 11, 31, 18, 30));
@@ -50,7 +51,14 @@ test("times_are_the_reader_s_and_the_exact_text_is_kept", () => {
   assert.equal(new Date(timeOf("0099-01-01")).getFullYear(), 99);
   assert.ok(timeOf("0001-01-01 10:00:00") < timeOf("0044-03-15T10:00:00Z"));
   assert.deepEqual([cell("0044-03-15 10:00:00").text, cell("0099-01-01", "date").text], ["0044-03-15 10:00:00", "0099-01-01"]);
+  assert.deepEqual([cell("1044-03-15 BC", "date").text, cell("12026-01-01", "date").text], ["1044-03-15 BC", "12026-01-01"]);
   assert.deepEqual([cell(null).text, cell(undefined).none], ["–", true]);
+});
+
+test("the_hour_has_one_form_in_short_and_in_full", () => {
+  const at = "2026-07-01T08:05:00Z";
+  const hour = /\b9:05\sAM$/u;
+  for (const text of [timeOfDay(at), shortTime(at, NOW), clockTime(at, NOW), localTime(at)]) assert.match(text, hour);
 });
 
 test("rows_sort_by_what_they_are_with_what_is_empty_last_either_way", () => {
@@ -60,6 +68,13 @@ test("rows_sort_by_what_they_are_with_what_is_empty_last_either_way", () => {
   assert.deepEqual(sorted("int8", [10, null, 9, "100"], true), ["100", 10, 9, null]);
   assert.deepEqual(sorted("text", ["b10", "B9", "a", null]), ["a", "B9", "b10", null]);
   assert.deepEqual(sorted("timestamptz", ["2026-01-01T00:00:00+02:00", "2025-12-31T23:00:00+00:00"]), ["2026-01-01T00:00:00+02:00", "2025-12-31T23:00:00+00:00"]);
+  const spans = ["2 days", "10 days", "-1 years", "1 mon", "00:00:01", "1 year 2 mons", "-3 days +04:05:06", "-00:00:01", null, "infinity"];
+  assert.deepEqual(sorted("interval", spans), ["-1 years", "-3 days +04:05:06", "-00:00:01", "00:00:01", "2 days", "10 days", "1 mon", "1 year 2 mons", "infinity", null]);
+  const days = ["infinity", "2026-01-01", "0044-03-15 BC", "0100-01-01 BC", "-infinity", "10000-01-01", "0001-01-01"];
+  const inOrder = ["-infinity", "0100-01-01 BC", "0044-03-15 BC", "0001-01-01", "2026-01-01", "10000-01-01", "infinity"];
+  assert.deepEqual(sorted("date", days), inOrder);
+  assert.deepEqual(sorted("date", days, true), inOrder.toReversed());
+  assert.deepEqual(sorted("timestamp", ["0044-03-15T10:00:00 BC", "0044-03-15T09:00:00 BC"]), ["0044-03-15T09:00:00 BC", "0044-03-15T10:00:00 BC"]);
   const equal = table([["a", "int4"], ["b", "text"]], [[1, "x"], [1, "y"], [0, "z"]]);
   assert.deepEqual(sortedRows(equal, 0, true), [0, 1, 2], "equal ones stay in their order");
 });
