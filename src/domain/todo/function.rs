@@ -59,6 +59,21 @@ impl TodoFunction {
         &NAMES
     }
 
+    /// Its name in words for a person: "Set reminder".
+    pub fn in_words(self) -> String {
+        let mut words = String::new();
+        for letter in self.as_str().chars() {
+            if letter.is_ascii_uppercase() {
+                words.push(' ');
+            }
+            words.push(letter.to_ascii_lowercase());
+        }
+        if let Some(first) = words.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
+        words
+    }
+
     /// The effect of a call. [`Effect::Confirm`] becomes [`Effect::Read`] if there is nothing to be
     /// asked about.
     pub fn effect(self) -> Effect {

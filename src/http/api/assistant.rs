@@ -75,7 +75,9 @@ pub(super) async fn call(
     let conversation = conversation(&visitor, &profile).await?;
     let said = arguments.as_object().into_iter().flatten().filter(|(name, _)| *name != "confirmed");
     let said: Vec<_> = said.map(|(_, value)| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).collect();
-    let content = shortened(&format!("{function} {}", said.join(", ")), MOST_WORDS).trim_end().to_owned();
+    let order = function.in_words();
+    let content = if said.is_empty() { order } else { format!("{order}: {}", said.join(", ")) };
+    let content = shortened(&content, MOST_WORDS);
     turns::order(&visitor, Some(conversation), &content, function.as_str(), &arguments).await
 }
 

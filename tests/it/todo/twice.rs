@@ -79,6 +79,23 @@ async fn an_order_that_comes_again_asks_before_it_takes_another_thing() {
 }
 
 #[tokio::test]
+async fn a_conversation_that_began_with_an_order_has_words_for_its_title() {
+    let talk = Talk::start().await;
+    let (at, remind) = (json!("2026-11-20T09:00"), "/api/assistant/functions/setReminder");
+    order(&talk, remind, json!({"taskName": "milk", "at": at})).await;
+    order(&talk, &format!("{remind}?profile=law"), json!({})).await;
+    let listed = api::ask(&talk.app, Method::GET, "/api/conversations", None).await.1;
+    let title = |profile: &str| {
+        let of = listed["conversations"].as_array().unwrap().iter().find(|one| one["profile"] == profile);
+        of.unwrap()["title"].clone()
+    };
+    assert_eq!(title("law"), "Set reminder");
+    let told = title("lea").as_str().unwrap().to_owned();
+    assert!(told.starts_with("Set reminder: ") && told.contains("milk") && told.contains("2026-11-20T09:00"), "{told}");
+    talk.app.check_replay().await;
+}
+
+#[tokio::test]
 async fn nobody_is_asked_to_delete_another_task_than_the_one_that_is_deleted_and_no_chat_names_that() {
     let mut talk = Talk::start().await;
     for title in ["Note", "Note two"] {
