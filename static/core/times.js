@@ -9,12 +9,10 @@ export function writer(options) {
   return (at) => (format ??= new Intl.DateTimeFormat(locale, options)).format(at);
 }
 
-const HOURS = { hour: "2-digit", minute: "2-digit" };
 const DAY = { day: "numeric", month: "short" };
 const whole = writer({ dateStyle: "medium", timeStyle: "short" });
-const ofThisYear = writer({ ...DAY, ...HOURS });
-const ofAnother = writer({ ...DAY, year: "numeric", ...HOURS });
-const hours = writer(HOURS);
+// Each language writes the hour in its own way: 9:05 AM, 09:05.
+const hours = writer({ timeStyle: "short" });
 const day = writer(DAY);
 const dayAndYear = writer({ ...DAY, year: "numeric" });
 
@@ -28,7 +26,7 @@ export function localTime(text) {
 export function shortTime(text, now = Date.now()) {
   const at = new Date(text);
   if (Number.isNaN(at.getTime())) return String(text);
-  return at.getFullYear() === new Date(now).getFullYear() ? ofThisYear(at) : ofAnother(at);
+  return `${shortDay(at, now)}, ${hours(at)}`;
 }
 
 /** Its day, with the year if it is another than this one's. */
@@ -63,8 +61,7 @@ export function expiryLine(expiresAt, now) {
 export function clockTime(text, now) {
   const at = new Date(text);
   if (Number.isNaN(at.getTime())) return "";
-  const time = hours(at);
-  return at.toDateString() === new Date(now).toDateString() ? time : `${shortDay(at, now)}, ${time}`;
+  return at.toDateString() === new Date(now).toDateString() ? hours(at) : shortTime(at, now);
 }
 
 /** Milliseconds as a person reads them: 4 ms, 1.2 s, 3 min 5 s. */
