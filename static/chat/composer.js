@@ -55,6 +55,7 @@ export class Composer extends HTMLElement {
       event.preventDefault();
       this.submit();
     });
+    form.addEventListener("pointerdown", (event) => (this.finger = event.pointerType === "touch"));
     form.addEventListener("click", (event) => event.target === form && this.text.focus());
     this.with.input.addEventListener("change", () => {
       this.add([...this.with.input.files]);
@@ -110,8 +111,8 @@ export class Composer extends HTMLElement {
     // answer.
     const word = stopping ? said.stopping : said.stop;
     if (this.stopButton.lastElementChild.textContent !== word) this.stopButton.lastElementChild.textContent = word;
-    const rows = suggestions.map((text) => ({ key: text, text }));
-    keyed(this.chips, rows, ({ text }) => button(text, () => this.send(text, false), { class: "chip" }));
+    const rows = suggestions.map((key) => ({ key }));
+    keyed(this.chips, rows, ({ key }) => button(key, () => this.send(key, false), { class: "chip" }));
     this.chips.hidden = rows.length === 0;
     this.warn();
     this.explain();
@@ -119,15 +120,14 @@ export class Composer extends HTMLElement {
 
   /** Before a button goes, or works no more: it does not take the focus with it. A finger that pressed it wants no keyboard on the screen. */
   leave(button, isOff) {
-    if (isOff && document.activeElement === button && button.matches(":focus-visible")) this.text.focus();
+    if (isOff && document.activeElement === button && (!this.finger || button.matches(":focus-visible"))) this.text.focus();
     return isOff;
   }
 
   keyPressed(event) {
     // While an input method composes a word, Enter chooses it; 229 is what older browsers say then.
     if (event.key !== "Enter" || event.isComposing || event.keyCode === 229) return;
-    const steers = this.shown?.steers === true;
-    if (event.shiftKey && !steers) return; // a new line
+    if (event.shiftKey && !this.shown?.steers) return; // a new line
     event.preventDefault();
     // While a turn can be steered, Shift + Enter steers it, so a new line has another key. It never
     // sends: a question that comes, or the end of the turn, may meet a person in mid-sentence.
@@ -136,8 +136,7 @@ export class Composer extends HTMLElement {
   }
 
   newLine() {
-    const { selectionStart, selectionEnd } = this.text;
-    this.text.setRangeText("\n", selectionStart, selectionEnd, "end");
+    this.text.setRangeText("\n", this.text.selectionStart, this.text.selectionEnd, "end");
     this.changed();
   }
 
@@ -190,21 +189,11 @@ export class Composer extends HTMLElement {
 
   explain() {
     if (!this.shown) return;
-    const writes = this.text.value !== "" || !this.with.isEmpty;
     this.steerButton.hidden = this.leave(this.steerButton, !this.shown.steers || this.isEmpty());
     this.hint.classList.toggle("waiting", this.shown.waits > 0);
-    if (this.shown.waits > 0) {
-      this.say(
-        this.shown.waits === 1
-          ? `${this.shown.declines ? said.questionWaits : said.approvalWaits} ${this.shown.words}`.trim()
-          : said.approvalsWait,
-      );
-      return;
-    }
-    if (this.shown.steers && writes)
-      this.say(said.keysBusy);
-    else if (writes) this.say(said.keys);
-    else this.say(said.standing);
+    if (this.shown.waits > 0)
+      this.say(this.shown.waits > 1 ? said.approvalsWait : `${this.shown.declines ? said.questionWaits : said.approvalWaits} ${this.shown.words}`.trim());
+    else this.say(this.text.value === "" && this.with.isEmpty ? said.standing : this.shown.steers ? said.keysBusy : said.keys);
   }
 
   say(text, wrong = false) {

@@ -60,6 +60,36 @@ for (const [action, foot] of [["branch", "l3-foot [data-testid=turn-branch]"], [
   });
 }
 
+const isInField = () => browser.js(`return document.activeElement.matches("l3-composer textarea")`);
+const canStop = () => browser.waitFor(`return document.querySelector("[data-testid=stop]")?.checkVisibility()`);
+const hasStopped = () => browser.waitFor(`return !document.querySelector("[data-testid=stop]").checkVisibility()`);
+
+test("who_stops_a_turn_with_the_mouse_is_in_the_field", options, async (t) => {
+  const server = await open(t, turnFrames(1, "Write.", "").slice(0, 2));
+  await canStop();
+  const [x, y] = await browser.js(`const { left, top, width, height } = document.querySelector("[data-testid=stop]").getBoundingClientRect(); return [left + width / 2, top + height / 2]`);
+  for (const type of ["mousePressed", "mouseReleased"]) await browser.cdp("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount: 1 });
+  await browser.waitFor(`return document.querySelector("[data-testid=stop]").disabled`);
+  assert.ok(await isInField());
+  server.record({ type: "turn", turn: 1, state: "aborted" });
+  await hasStopped();
+  assert.ok(await isInField());
+});
+
+test("who_is_at_stop_is_in_the_field_when_the_turn_is_stopped_in_another_tab", options, async (t) => {
+  const server = await open(t, turnFrames(1, "Write.", "").slice(0, 2));
+  await canStop();
+  await focus("[data-testid=stop]");
+  const here = await browser.shown();
+  await browser.tab();
+  server.record({ type: "turn", turn: 1, state: "aborted" });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await browser.close();
+  await browser.show(here);
+  await hasStopped();
+  assert.ok(await isInField());
+});
+
 test("a_file_in_a_message_that_waits_its_turn_stays_open_and_keeps_the_focus", options, async (t) => {
   const fence = "\x60\x60\x60";
   const server = await open(t, [{ type: "turn", turn: 1, state: "queued", origin: "message", content: "Work." }, { type: "turn", turn: 1, state: "running" }]);
