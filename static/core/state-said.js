@@ -37,8 +37,9 @@ export function textWritten(state, frame) {
   const known = state.streams.get(key);
   if (known && (known.recorded || known.attempt > frame.attempt)) return state;
   const fresh = !known || known.attempt < frame.attempt;
-  // Of a step that was under way when this page came, nobody says what was written before.
-  const midway = !known && state.hello && turn?.told <= state.since;
+  // Of a step that was under way when this page came, or came back, nobody says what was written
+  // before.
+  const midway = (!known || known.gap) && state.hello && turn?.told <= state.since;
   const text = fresh ? (midway ? "… " : "") + frame.content : known.text + (known.gap ? " … " : "") + frame.content;
   const stream = {
     turn: frame.turn,

@@ -283,6 +283,17 @@ test("text_says_where_the_line_was_down", () => {
   assert.equal(rows(state)[1].content, "a … b");
 });
 
+test("an_answer_begun_anew_while_the_line_was_down_lacks_its_beginning", () => {
+  const s = stream();
+  const connection = (status) => ({ type: "@connection", status, failures: 0, retryAt: null });
+  const before = [HELLO, connection("connected"), s.queued(1, "hi"), s.delta(1, 1, "a")];
+  const anew = s.delta(1, 1, "rd15", 2);
+  const told = (...actions) => rows(after([...before, ...actions]))[1].content;
+  assert.equal(told(connection("reconnecting"), connection("connected"), HELLO_AT(1), anew), "… rd15");
+  assert.equal(told(anew), "rd15", "its first words came here");
+  assert.equal(told(connection("reconnecting"), connection("connected"), HELLO_AT(1), s.turn(1, "running"), anew), "rd15", "this page saw it begin");
+});
+
 const HELLO_AT = (lastSeq) => ({ ...HELLO, last_seq: lastSeq });
 
 test("a_call_without_an_outcome_has_failed_when_its_turn_is_over", () => {
