@@ -14,7 +14,7 @@ import "./messages.js";
 
 /**
  * Puts it into `host`. `name` is that of its drafts, `placeholder` stands in the field, `rowsOf(rows, state)` may change what is shown, and
- * `greeting` and `suggestions` are for an empty one. Gives `{ node, show(workspace), giveBack(content, images), toQuestion(), toEnd() }`.
+ * `greeting` and `suggestions` (`{ model, tour }`) are for an empty one. Gives `{ node, show(workspace), giveBack(content, images), toQuestion(), toEnd() }`.
  */
 export async function createTalk(host, { context, signal, name, placeholder, rowsOf, greeting, suggestions }) {
   prepare();
@@ -50,7 +50,8 @@ export async function createTalk(host, { context, signal, name, placeholder, row
     const isEmpty = rows.length === 0 && isLookedAt(workspace);
     const again = isLookedAt(workspace) ? undefined : () => session.open(workspace.shown);
     messages.data = { rows, hasEarlier: false, greeting: isEmpty ? greeting : undefined, waits: waiting(state).map(({ key }) => key), again };
-    composer.data = { ...composerData(state, isEmpty, state), suggestions: isEmpty || state.hello?.model.kind === "tour" ? suggestions : [] };
+    const isTour = state.hello?.model.kind === "tour";
+    composer.data = { ...composerData(state, isEmpty, state), suggestions: isTour ? suggestions.tour : isEmpty && state.hello ? suggestions.model : [] };
   }
 
   return { node, show, giveBack, toQuestion: () => messages.toApproval(), toEnd: () => messages.toEnd() };

@@ -20,8 +20,11 @@ export default {
     lea: { title: "Hello, I'm Lea 🌙", body: "Tell me what is on your mind, and I keep it in order. I ask before I create or delete anything." },
     law: { title: "Hey, I'm Law ☀️", body: "Tell me what we're doing today! I ask before I create or delete anything." },
   },
-  // The tour understands these, and they are the same in every language.
-  suggestions: ["add prepare the dinner party", "what's next", "list", "timer 25 minutes"],
+  suggestions: {
+    model: ["Add a task: prepare the dinner party", "What should I do next?", "What is on my list?", "Start a timer of 25 minutes"],
+    // The tour understands these, and they are the same in every language.
+    tour: ["add prepare the dinner party", "what's next", "list", "timer 25 minutes"],
+  },
   back: "Lea and Law",
   opening: (reason) => `The conversation could not be opened. ${reason}`,
   left: (count) => (count === 1 ? "1 message left today" : `${count} messages left today`),

@@ -20,8 +20,11 @@ export default {
     lea: { title: "Olá, eu sou Lea 🌙", body: "Conte o que ocupa você, e eu ponho em ordem. Pergunto antes de criar ou apagar qualquer coisa." },
     law: { title: "Oi, eu sou Law ☀️", body: "Conte o que fazemos hoje! Pergunto antes de criar ou apagar qualquer coisa." },
   },
-  // O tour só entende estas.
-  suggestions: ["add prepare the dinner party", "what's next", "list", "timer 25 minutes"],
+  suggestions: {
+    model: ["Adicione uma tarefa: preparar o jantar", "O que devo fazer agora?", "O que há na minha lista?", "Inicie o temporizador com 25 minutos"],
+    // O tour só entende estas.
+    tour: ["add prepare the dinner party", "what's next", "list", "timer 25 minutes"],
+  },
   back: "Lea e Law",
   opening: (reason) => `A conversa não pôde ser aberta. ${reason}`,
   left: (count) => (count === 1 ? "Resta 1 mensagem hoje" : `Restam ${count} mensagens hoje`),

@@ -239,8 +239,10 @@ test("steps_minutes_and_limits_are_read_as_they_are_meant", () => {
   assert.deepEqual(movedStep(["a", "b", "c"], 0, 1), ["b", "a", "c"]);
   assert.deepEqual(movedStep(["a", "b", "c"], 2, 1), ["a", "c", "b"]);
   assert.deepEqual(["25", " 1 ", "600", "0", "601", "2.5", "", "x", "-3"].map(minutesOf), [25, 1, 600, undefined, undefined, undefined, undefined, undefined, undefined]);
-  assert.deepEqual(["", "  ", "0", "100"].map(limitOf), [null, null, 0, 100]);
-  for (const text of ["-1", "1.5", "many", "99999999999999999999"]) assert.throws(() => limitOf(text), undefined, text);
+  assert.deepEqual(["", "  ", "0", "100", "2147483647"].map((text) => limitOf("messages_per_day", text)), [null, null, 0, 100, 2_147_483_647]);
+  const wrong = { field: "messages_per_day", says: "A whole number up to 2,147,483,647, or nothing." };
+  for (const text of ["-1", "1.5", "many", "2147483648", "99999999999999999999"])
+    assert.throws(() => limitOf("messages_per_day", text), ({ at }) => (assert.deepEqual(at, wrong, text), true));
 });
 
 test("presses_and_users_go_where_docs_api_says", async () => {

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { after, afterEach, before, test } from "node:test";
+import { load } from "./load.mjs";
 import { axe } from "./support/axe.mjs";
 import { serveTodos } from "./support/todo-server.mjs";
 import { skip, startBrowser } from "./support/webdriver.mjs";
@@ -309,6 +310,19 @@ test("three_marks_at_once_fit_into_a_phone", option, async () => {
     assert.deepEqual(seen, { over: 0, title: "Lea", cut: false, lines: 1 }, `${width}`);
     server.end();
   }
+});
+
+test("suggestions_are_words_of_the_page_s_language_unless_only_the_tour_answers", option, async () => {
+  const [{ default: en }, { default: pt }] = await Promise.all(["en", "pt"].map((language) => load(`words/${language}-assistant.js`)));
+  const shown = async (kind) => {
+    await opens({ world: { model: { kind, provider: "ollama", name: "llama3" } } }, "#assistant/lea");
+    await sees(".talking .chip");
+    const chips = await browser.js(`return [...document.querySelectorAll(".talking .chip")].map((node) => node.textContent)`);
+    server.end();
+    return chips;
+  };
+  assert.deepEqual([await shown("local"), await shown("tour")], [en.suggestions.model, en.suggestions.tour]);
+  assert.deepEqual(pt.suggestions.model.filter((words) => en.suggestions.model.includes(words)), []);
 });
 
 test("what_a_form_of_the_settings_got_wrong_is_said_at_its_field", option, async () => {
