@@ -87,6 +87,23 @@ for (const theme of ["light", "dark"]) {
   }
 }
 
+test("in_a_low_window_the_card_of_a_call_leaves_the_conversation_its_room", option, async () => {
+  for (const size of [[640, 425], [667, 375], [844, 390]]) {
+    await opens({ size, voice: { servers: { hears: "speech.example.com", speaks: "speech.example.com" } } });
+    await press("[data-testid=choose-law]");
+    await sees("[data-testid=voice-adapter] select");
+    server.record({ type: "turn", turn: 1, state: "queued", origin: "message", content: "hi", id: "x" }, LAW);
+    server.record({ type: "assistant", content: "You have three tasks.", turn: 1, step: 1, final: true }, LAW);
+    await says("l3-messages", "You have three tasks.");
+    await picture(`low-${size.join("-")}`);
+    const [field, place, rows, answer] = await browser.js(`return [".talking l3-composer form", "main", ".talking .scroller", ".talking .assistant"].map((css) => { const { top, bottom } = document.querySelector(css).getBoundingClientRect(); return { top, bottom }; })`);
+    assert.ok(field.bottom <= place.bottom && place.bottom <= size[1], `${size}: the field ${field.bottom} is in its place ${place.bottom}`);
+    assert.ok(rows.bottom - rows.top >= 40 && answer.top < rows.bottom, `${size}: the conversation has ${rows.bottom - rows.top}`);
+    assert.ok(await browser.js(`const card = document.querySelector(".talk-call"); document.querySelector("[data-testid=voice-adapter] select").focus(); const { top, bottom } = document.activeElement.getBoundingClientRect(); const box = card.getBoundingClientRect(); return top >= box.top - 1 && bottom <= box.bottom + 1`), `${size}: all of the card is reached`);
+    server.end();
+  }
+});
+
 test("a_microphone_that_is_denied_is_explained_and_goes_on_by_itself", option, async () => {
   const { begun } = await opens({ denied: true });
   await press("[data-testid=talk-law]");
