@@ -6,6 +6,7 @@ import { localTime, timeOfDay, writer } from "../core/times.js";
 import { words } from "../core/words.js";
 import { mainState } from "../core/workspace.js";
 import { button } from "../ui/button.js";
+import { exactNodes } from "../ui/exact.js";
 import { filterBar } from "../ui/filters.js";
 import { saidNodes } from "../ui/said.js";
 import { emptyState, errorState, waitingFor } from "../ui/states.js";
@@ -151,14 +152,14 @@ function fieldsOf() {
 
 function eventRow(listed, titleOf) {
   const { at, turn, profile, said: told, event } = listed;
-  const { said: sentence, text, tone, limit } = sentenceOf(event, told);
+  const { said: sentence, text, tone, limit } = sentenceOf(event, told, profile);
   const foot = h("p", { class: "event-foot" }, wayTo(listed, titleOf));
   if (turn) foot.append(" · ", h("a", { href: addressOf("activity", "turn", String(turn)), "aria-label": said.stepsOf(turn) }, said.steps));
   return h(
     "li",
     { class: "event", "data-kind": event.kind, "data-tone": tone },
     h("time", { datetime: at, title: localTime(at) }, timeOfDay(at)),
-    h("div", {}, h("p", { class: "event-said", dir: "auto" }, saidNodes(sentence)), text ? h("p", { class: "event-text", dir: "auto" }, text) : "", limit ? limitLink(limit, profile) : "", foot),
+    h("div", {}, h("p", { class: "event-said", dir: "auto" }, saidNodes(sentence)), text ? h("p", { class: "event-text", dir: "auto" }, exactNodes(text)) : "", limit ? limitLink(limit, profile) : "", foot),
   );
 }
 

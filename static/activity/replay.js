@@ -16,7 +16,7 @@ import { saidNodes } from "../ui/said.js";
 import { emptyState, errorState, waitingFor } from "../ui/states.js";
 import { limitLink } from "./events.js";
 import { replayed } from "./replayed.js";
-import { argumentsOf, sentenceOf } from "./sentences.js";
+import { argumentsOf, sentenceOf, wordsOf } from "./sentences.js";
 import { said } from "./words.js";
 
 /** The view of the turn that the address names. */
@@ -46,7 +46,7 @@ function player(turn, profile, events) {
   const list = h(
     "ol",
     { class: "replay-list" },
-    events.map((event, index) => h("li", {}, button(saidNodes(sentenceOf(event, event.said).said), () => go(index), { class: null }))),
+    events.map((event, index) => h("li", {}, button(saidNodes(sentenceOf(event, event.said, profile).said), () => go(index), { class: null }))),
   );
   const back = iconButton("back", said.back, () => go(at - 1), { "data-testid": "replay-back" });
   const on = iconButton("forward", said.on, () => go(at + 1), { "data-testid": "replay-on" });
@@ -56,7 +56,7 @@ function player(turn, profile, events) {
     at = Math.min(end, Math.max(0, index));
     const event = events[at];
     range.value = String(at + 1);
-    range.setAttribute("aria-valuetext", `${said.place(at + 1, end + 1)}: ${sentenceOf(event, event.said).said}`);
+    range.setAttribute("aria-valuetext", `${said.place(at + 1, end + 1)}: ${sentenceOf(event, event.said, profile).said}`);
     place.textContent = said.place(at + 1, end + 1);
     // Not `disabled`: at the end the focus stays where it is.
     back.setAttribute("aria-disabled", String(at === 0));
@@ -81,20 +81,20 @@ function player(turn, profile, events) {
 }
 
 function eventNodes(event, profile) {
-  const { said: sentence, tone, limit } = sentenceOf(event, event.said);
+  const { said: sentence, tone, limit } = sentenceOf(event, event.said, profile);
   return [
     h("p", { class: "event-said", dir: "auto", "data-tone": tone }, saidNodes(sentence)),
     h("time", { datetime: event.at, title: localTime(event.at) }, shortTime(event.at)),
-    ...details(event),
+    ...details(event, profile),
     limit ? limitLink(limit, profile) : "",
   ].filter(Boolean);
 }
 
 /** All that belongs to an event. */
-function details(event) {
+function details(event, profile) {
   switch (event.kind) {
     case "turn_queued":
-      return event.origin === "message" ? text(event.content) : [];
+      return text(wordsOf(event, profile));
     case "turn_steered":
     case "turn_resumed":
     case "step_answered":
@@ -109,7 +109,7 @@ function details(event) {
     case "approval_requested":
       return [h("div", { class: "approval-body" }, approvalBody(shownOf(event.shown)))];
     default:
-      return text(sentenceOf(event, event.said).text);
+      return text(sentenceOf(event, event.said, profile).text);
   }
 }
 

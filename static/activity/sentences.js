@@ -9,22 +9,30 @@ import { said as all } from "./words.js";
 const { said } = all;
 /** The one who answers if no model does. */
 const CONTROLLER = "level3";
+/** The profile of conversations with contacts: all input of their turns is the server's, for the model. */
+const CONTACT = "contact";
 /** Texts of an event that stand under its sentence. */
 const TEXT = 300;
 
 /**
- * `{ said, text, tone, limit }` of an event (`{ kind, … }`). `told` is what the server says of it: of outcomes it knows more. `tone` is `failed` (it
- * ended the turn), `slip` (the turn went on), `waits` or `unknown`; `limit` is the budget that ended the turn, such as `turn.steps`.
+ * `{ said, text, tone, limit }` of an event (`{ kind, … }`). `told` is what the server says of it: of outcomes it knows more; `profile` is that of its
+ * conversation. `tone` is `failed` (it ended the turn), `slip` (the turn went on), `waits` or `unknown`; `limit` is the budget that ended the turn,
+ * such as `turn.steps`.
  */
-export function sentenceOf(event, told = "") {
+export function sentenceOf(event, told = "", profile = "") {
   const make = Object.hasOwn(SENTENCES, event.kind) ? SENTENCES[event.kind] : undefined;
-  const { text = "", ...rest } = make?.(event, told) ?? { said: told || said.other };
+  const { text = "", ...rest } = make?.(event, told, profile) ?? { said: told || said.other };
   return { ...rest, text: oneLine(text, TEXT) };
 }
 
+/** The words that began a turn, if a person wrote them: those that wake the assistant are for the model. */
+export const wordsOf = ({ origin, content }, profile) => (origin === "message" && profile !== CONTACT ? content : "");
+
 const SENTENCES = {
-  // The words that wake the assistant for a task are for the model.
-  turn_queued: ({ origin, content }) => ({ said: said.turn_queued[origin] ?? said.other, text: origin === "message" ? content : "" }),
+  turn_queued: (event, _told, profile) => {
+    const began = event.origin === "message" && profile === CONTACT ? CONTACT : event.origin;
+    return { said: said.turn_queued[began] ?? said.other, text: wordsOf(event, profile) };
+  },
   turn_started: ({ fence }) => ({ said: fence > 1 ? said.turn_again(fence) : said.turn_started }),
   turn_resumed: ({ content }) => ({ said: said.turn_resumed, text: content ?? "" }),
   turn_ended: ({ state, reason }) => ({ said: said.turn_ended[state] ?? said.other, text: reason ?? "", tone: state === "failed" ? "failed" : undefined }),

@@ -122,7 +122,7 @@ export default {
   changeLimits: "Change the limits",
   limits: { steps: "Requests to models", input_tokens: "Tokens read", output_tokens: "Tokens written", money_micros: "Money", tool_calls: "Calls of tools" },
   said: {
-    turn_queued: { message: "A message came.", task: "A task that fell due began a turn.", command: "An order was given by hand.", cycle: "A cycle of a campaign began.", follow_up: "A contact was silent, so the agent follows up." },
+    turn_queued: { message: "A message came.", contact: "The agent was woken for the conversation with a contact.", task: "A task that fell due began a turn.", command: "An order was given by hand.", cycle: "A cycle of a campaign began.", follow_up: "A contact was silent, so the agent follows up." },
     turn_started: "The assistant took the turn up.",
     turn_again: (times) => `The turn was taken up again, for the ${times}. time.`,
     turn_resumed: "The turn goes on after a decision.",

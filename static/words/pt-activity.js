@@ -122,7 +122,7 @@ export default {
   changeLimits: "Mudar os limites",
   limits: { steps: "Pedidos a modelos", input_tokens: "Tokens lidos", output_tokens: "Tokens escritos", money_micros: "Dinheiro", tool_calls: "Chamadas de ferramentas" },
   said: {
-    turn_queued: { message: "Chegou uma mensagem.", task: "Uma tarefa vencida começou um turno.", command: "Uma ordem foi dada à mão.", cycle: "Um ciclo de uma campanha começou.", follow_up: "Um contato não respondeu, e o agente volta a escrever." },
+    turn_queued: { message: "Chegou uma mensagem.", contact: "O agente foi acordado para a conversa com um contato.", task: "Uma tarefa vencida começou um turno.", command: "Uma ordem foi dada à mão.", cycle: "Um ciclo de uma campanha começou.", follow_up: "Um contato não respondeu, e o agente volta a escrever." },
     turn_started: "O assistente começou o turno.",
     turn_again: (times) => `O turno foi retomado, pela ${times}ª vez.`,
     turn_resumed: "O turno continua depois de uma decisão.",

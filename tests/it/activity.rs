@@ -63,7 +63,7 @@ async fn events_are_found_by_kind_tool_outcome_conversation_and_time() {
     talk.ask("tasks?").await;
 
     let ended = "?kind=tool_call_ended";
-    let refused = "The database refused the statement; nothing of it was kept.";
+    let refused = "The database refused the statement; nothing of it was kept. The reason: syntax error at or near \"SELEC\".";
     assert_eq!(said(&app, ended).await, ["The tasks were looked at.", refused, "It gave 1 row."]);
     assert_eq!(said(&app, &format!("{ended}&tool=execute_sql&outcome=done")).await, ["It gave 1 row."]);
     assert_eq!(said(&app, &format!("{ended}&outcome=failed")).await, [refused]);
@@ -245,7 +245,8 @@ async fn the_fault_of_a_call_is_told_to_a_person_without_the_advice_to_a_model()
     };
     let (ended, last) = called(json!("x")).await;
     assert!(ended["result"].as_str().unwrap().contains("The parameters schema is: {"), "{ended}");
-    assert_eq!(ended["fault"], json!({"message": "`/n`: \"x\" is not of type \"integer\"."}));
+    let said = "The arguments did not fit, so nothing was done. The reason: `/n`: \"x\" is not of type \"integer\".";
+    assert_eq!((&ended["said"], &ended["fault"]), (&json!(said), &Value::Null), "the sentence says all there is");
     assert_eq!(last, "The arguments did not fit, so nothing was done.");
     let (ended, last) = called(json!(3)).await;
     assert!(ended["fault"]["message"] == "it is odd" && ended["fault"]["line"].is_u64(), "{ended}");

@@ -48,6 +48,10 @@ test("every_origin_of_a_turn_and_every_power_has_words_in_both_languages", () =>
 test("a_person_is_not_shown_what_is_written_for_the_model", () => {
   const woken = sentenceOf({ kind: "turn_queued", turn: 1, origin: "task", content: "[heartbeat] complete each with manage_tasks" });
   assert.deepEqual([woken.said, woken.text], [en.said.turn_queued.task, ""]);
+  const input = { kind: "turn_queued", turn: 2, origin: "message", content: "[relay] Begin the conversation" };
+  const ofContact = sentenceOf(input, "", "contact");
+  assert.deepEqual([ofContact.said, ofContact.text], [en.said.turn_queued.contact, ""], "no message came");
+  assert.equal(sentenceOf(input, "", "builder").text, input.content);
   const ended = sentenceOf({ kind: "tool_call_ended", name: "weather", outcome: { ok: false, result: '{"cut": 1}' } }, "The capability failed.");
   assert.deepEqual([ended.said, ended.text, ended.tone], ["The capability failed.", "weather", "slip"], "only what ends a turn is a failure of the turn");
   assert.equal(sentenceOf({ kind: "turn_ended", state: "failed", reason: "No model answers." }).tone, "failed");
