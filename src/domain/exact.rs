@@ -39,6 +39,39 @@ pub fn undoubled(text: &str) -> Result<(), String> {
     serde_json::from_str::<Undoubled>(text).map(drop).map_err(|error| error.to_string())
 }
 
+/// Checks that each number of a JSON text is read as it was written: a double, or a whole number of
+/// 64 bits, keeps all of its digits.
+///
+/// # Errors
+/// A sentence with the first number that would be read as another one.
+pub fn held(json: &str) -> Result<(), String> {
+    let altered = |number: &&str| {
+        let whole = number.parse::<i64>().is_ok() || number.parse::<u64>().is_ok();
+        // The shortest digits that are read as the same number again.
+        let same = || number.parse::<f64>().is_ok_and(|float| decimal(&format!("{float:e}")) == decimal(number));
+        !whole && !same()
+    };
+    numbers(json).map(|place| &json[place]).find(altered).map_or(Ok(()), |number| {
+        Err(format!("the number {number} has more digits than a number keeps here; send it as a string, or with fewer digits"))
+    })
+}
+
+/// A number's sign, its digits without zeros around them, and the power of ten of the last one: the
+/// same for each way to write it.
+fn decimal(number: &str) -> (bool, String, i128) {
+    let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = format!("{}{fraction}", whole.trim_start_matches('-'));
+    let digits = all.trim_end_matches('0');
+    if digits.is_empty() {
+        return (false, String::new(), 0);
+    }
+    // An exponent that is too long to be read belongs to no double but zero.
+    let exponent = exponent.parse::<i64>().map_or(i128::MAX >> 1, i128::from);
+    let (zeros, behind_point) = ((all.len() - digits.len()) as i128, fraction.len() as i128);
+    (number.starts_with('-'), digits.trim_start_matches('0').to_owned(), exponent + zeros - behind_point)
+}
+
 /// The places of the numbers in a JSON text, in order.
 pub fn numbers(json: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;

@@ -41,7 +41,7 @@ pub use approval::{ApprovalState, Channel, CountedLosses, Decision, Finding, Row
 pub use budget::{Budget, Budgets, Spent, TaskBudget, Used};
 pub use capability::{CapabilityVersion, Draft, NAME_RULE, SourceLanguage, TestCase, valid_name};
 pub use door::MessageDoor;
-pub use exact::{exact, exact_text, numbers, undoubled};
+pub use exact::{exact, exact_text, held, numbers, undoubled};
 pub use grants::{
     GrantError, Grants, HttpGrant, METHODS, Power, SECRET_NAME_RULE, Scheme, SqlAccess, binding_matches, valid_secret_name,
 };
@@ -83,7 +83,7 @@ pub use tool::{
     without_middle,
 };
 pub use turn::{Failure, Origin, Role, TurnState};
-pub use unseen::{invisible, seen_name};
+pub use unseen::{invisible, seen_name, unturned};
 pub use users::{Tier, UserId, UserRole, user_key, valid_display_name, valid_password, valid_user_name};
 pub use wake_up::WakeUpKind;
 pub use words::{DecidingWords, Heard, Words, asks};

@@ -18,6 +18,20 @@ pub fn seen_name(text: &str) -> &str {
     if name.chars().all(|c| c.is_whitespace() || invisible(c)) { "" } else { name }
 }
 
+/// The text with each character that turns the direction of what follows written out, as
+/// `⟨U+202E⟩`. The marks that scripts are written with, such as U+200F, turn nothing that stands
+/// beside the text, and stay.
+pub fn unturned(text: &str) -> String {
+    let mut unturned = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => unturned.push_str(&format!("⟨U+{:04X}⟩", u32::from(c))),
+            _ => unturned.push(c),
+        }
+    }
+    unturned
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -30,5 +44,13 @@ mod tests {
         assert_eq!(seen_name(" Tea \n"), "Tea");
         assert_eq!(seen_name("❤\u{fe0f}"), "❤\u{fe0f}", "it draws the heart in colour");
         assert_eq!(seen_name("👩\u{200d}🔧"), "👩\u{200d}🔧", "it joins two signs to one");
+    }
+
+    #[test]
+    fn a_character_that_turns_text_is_written_out() {
+        assert_eq!(unturned("\u{202e}live\u{202c} \u{2067}x\u{2069}"), "⟨U+202E⟩live⟨U+202C⟩ ⟨U+2067⟩x⟨U+2069⟩");
+        for kept in ["Tea", "שלום\u{200f}!", "👩\u{200d}🔧"] {
+            assert_eq!(unturned(kept), kept);
+        }
     }
 }

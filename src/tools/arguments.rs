@@ -6,7 +6,7 @@ use schemars::transform::ReplaceBoolSchemas;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::domain::{Refusal, numbers, shortened, undoubled};
+use crate::domain::{Refusal, held, shortened, undoubled};
 
 /// The most bytes of an argument's name that a refusal repeats.
 const LONGEST_NAME: usize = 64;
@@ -19,11 +19,7 @@ pub(super) fn parse(text: &str) -> Result<Value, Refusal> {
             Ok(mut arguments @ Value::Object(_)) => {
                 // A person would decide about the last of the two alone.
                 undoubled(text).map_err(|why| Refusal::arguments(format!("the arguments are not valid JSON: {why}")))?;
-                if let Some(number) = unheld(text) {
-                    return Err(Refusal::arguments(format!(
-                        "the number {number} has more digits than a number keeps here; send it as a string, or with fewer digits"
-                    )));
-                }
+                held(text).map_err(Refusal::arguments)?;
                 without_zeros(&mut arguments);
                 Ok(arguments)
             }
@@ -34,32 +30,6 @@ pub(super) fn parse(text: &str) -> Result<Value, Refusal> {
             Err(error) => Err(Refusal::arguments(format!("the arguments are not valid JSON: {error}"))),
         },
     }
-}
-
-/// The first number in a JSON text that would be read as another one.
-fn unheld(json: &str) -> Option<&str> {
-    numbers(json).map(|place| &json[place]).find(|number| {
-        let whole = number.parse::<i64>().is_ok() || number.parse::<u64>().is_ok();
-        // The shortest digits that are read as the same number again.
-        let held = || number.parse::<f64>().is_ok_and(|float| decimal(&format!("{float:e}")) == decimal(number));
-        !whole && !held()
-    })
-}
-
-/// A number's sign, its digits without zeros around them, and the power of ten of the last one: the
-/// same for each way to write it.
-fn decimal(number: &str) -> (bool, String, i128) {
-    let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let all = format!("{}{fraction}", whole.trim_start_matches('-'));
-    let digits = all.trim_end_matches('0');
-    if digits.is_empty() {
-        return (false, String::new(), 0);
-    }
-    // An exponent that is too long to be read belongs to no double but zero.
-    let exponent = exponent.parse::<i64>().map_or(i128::MAX >> 1, i128::from);
-    let (zeros, behind_point) = ((all.len() - digits.len()) as i128, fraction.len() as i128);
-    (number.starts_with('-'), digits.trim_start_matches('0').to_owned(), exponent + zeros - behind_point)
 }
 
 /// Replaces zero characters, which Postgres' text cannot hold, before anything depends on the

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use chrono::TimeDelta;
 use serde::Deserialize;
 
-use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
+use super::reply::{ApiRefusal, At, Body, QueryString, Reply, limit};
 use crate::channels::kept_at;
 use crate::domain::operator::{ContextRefused, GlobalContext, MOST_CONTEXT};
 use crate::domain::relay::{ContactAddress, MediaNote};
@@ -46,10 +46,7 @@ pub(super) async fn show(Owner(doors): Owner) -> Reply<OperatorInfo> {
 }
 
 pub(super) async fn tasks(Owner(doors): Owner, QueryString(asked): QueryString<AskedTasks>) -> Reply<OperatorTasks> {
-    let limit = asked.limit.unwrap_or(50);
-    if !(1..=MOST).contains(&limit) {
-        return Err(ApiRefusal::bad(format!("`limit` is a number from 1 to {MOST}")));
-    }
+    let limit = limit(asked.limit, 50, MOST)?;
     Ok(Json(OperatorTasks { tasks: listed(&doors, limit).await?, strangers: strangers(&doors).await? }))
 }
 

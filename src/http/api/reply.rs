@@ -15,6 +15,7 @@ use axum::response::{IntoResponse, Response};
 use serde::de::DeserializeOwned;
 
 use crate::config::SettingRefused;
+use crate::domain::{held, undoubled};
 use crate::profiles::UnknownProfile;
 use crate::secrets::SecretError;
 use crate::store::{DecideError, DeleteError, LifeError, StoreError, UndoError, UserError};
@@ -126,7 +127,7 @@ impl From<UserError> for ApiRefusal {
             UserError::Unknown(_) => Self::unknown(error.to_string()),
             UserError::Taken(_) | UserError::Owner(_) => Self::conflict(error.to_string()),
             UserError::Zone(_) => Self::bad(error.to_string()).at("time_zone", &error.to_string()),
-            UserError::DisplayName(_) => Self::bad(error.to_string()).at("display_name", &error.to_string()),
+            UserError::DisplayName(ref why) => Self::bad(error.to_string()).at("display_name", why),
             UserError::HoldsSecret => Self::bad(error.to_string()),
             UserError::Store(error) => error.into(),
         }
@@ -206,14 +207,18 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         if holds_zero(text) {
             return Err(ApiRefusal::bad("the body holds a zero character (\\u0000), which cannot be kept; leave it out"));
         }
-        serde_json::from_slice(text).map(Self).map_err(|error| {
+        let read = serde_json::from_slice(text).map_err(|error| {
             let (told, at) = unread::body::<T>(text, &error);
             let refusal = ApiRefusal::bad(told);
             match at {
                 Some((field, why)) => refusal.at(&field, &why),
                 None => refusal,
             }
-        })
+        })?;
+        // Else the last of two fields, or another number, would count as sent.
+        let text = String::from_utf8_lossy(text);
+        undoubled(&text).and_then(|()| held(&text)).map_err(ApiRefusal::bad)?;
+        Ok(Self(read))
     }
 }
 
@@ -272,6 +277,13 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for QueryString<T>
         let read = Query::from_request_parts(parts, state).await;
         read.map(|Query(asked)| Self(asked)).map_err(|error| ApiRefusal::bad(unread::query(&error)))
     }
+}
+
+/// How many are asked for; a usual number if the question does not say.
+pub(super) fn limit(asked: Option<i64>, usual: i64, most: i64) -> Result<i64, ApiRefusal> {
+    let limit = asked.unwrap_or(usual);
+    let fits = (1..=most).contains(&limit);
+    if fits { Ok(limit) } else { Err(ApiRefusal::bad(format!("`limit` is a number from 1 to {most}"))) }
 }
 
 /// Lets only JSON change something: a browser may send another page's form unasked, but a form has

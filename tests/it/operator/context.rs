@@ -4,7 +4,8 @@ use reqwest::Method;
 use serde_json::json;
 
 use super::Desk;
-use crate::support::{api::ask, call, text};
+use crate::support::api::{ask, client};
+use crate::support::{call, text};
 
 #[tokio::test]
 async fn an_older_version_is_refused_and_shown_the_new() {
@@ -46,4 +47,21 @@ async fn a_secret_that_is_a_number_is_hidden_before_the_document_is_kept() {
     desk.done(Method::PUT, "/api/operator/context", Some(json!({"version": 0, "document": document}))).await;
     let kept = desk.app.store().operator_context().await.unwrap().document;
     assert_eq!(kept, json!({"pin": "[secret PIN]", "said": ["it is [secret PIN]", 7]}));
+}
+
+#[tokio::test]
+async fn a_document_is_refused_if_it_would_be_kept_as_another_one() {
+    let desk = Desk::start().await;
+    for (document, said) in [
+        (r#"{"a": 1, "b": {"c": 1, "c": 2}}"#, "the field `c` stands twice"),
+        (r#"{"account": 12345678901234567890123}"#, "the number 12345678901234567890123 has more digits"),
+    ] {
+        let body = format!(r#"{{"version": 0, "document": {document}}}"#);
+        let request = client().put(format!("http://{}/api/operator/context", desk.app.address()));
+        let answer = request.header("content-type", "application/json").body(body).send().await.unwrap();
+        assert_eq!(answer.status(), 400);
+        let refused = answer.text().await.unwrap();
+        assert!(refused.contains(said), "{refused}");
+    }
+    assert_eq!(desk.app.store().operator_context().await.unwrap().version, 0);
 }

@@ -3,7 +3,7 @@
 use axum::Json;
 use serde::Deserialize;
 
-use super::super::reply::{ApiRefusal, At, Body, QueryString, Reply};
+use super::super::reply::{ApiRefusal, At, Body, QueryString, Reply, limit};
 use super::shown;
 use crate::domain::relay::{DeliveryState, Instance, MOST_TEXT_OUT, RelayMessage};
 use crate::domain::todo::zone_named;
@@ -57,7 +57,7 @@ pub(super) async fn list(Owner(doors): Owner, QueryString(asked): QueryString<As
     let states = states.collect::<Result<Vec<_>, _>>().map_err(|why| ApiRefusal::bad(format!("`state`: {why}")))?;
     let contact = asked.contact.as_deref().map(|contact| shown::address("contact", contact)).transpose()?;
     let contact = contact.map(|contact| contact.to_string());
-    let limit = limit(asked.limit)?;
+    let limit = limit(asked.limit, 200, MOST)?;
     let mut found = doors.store.relay_instances(&InstanceFilter { states, contact, limit: limit + 1 }).await?;
     let more = i64::try_from(found.len()).unwrap_or(i64::MAX) > limit;
     found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
@@ -85,7 +85,7 @@ pub(super) async fn transcript(
     QueryString(asked): QueryString<AskedTranscript>,
 ) -> Reply<Transcript> {
     let instance = doors.store.relay_instance(id).await?.instance;
-    let limit = limit(asked.limit)?;
+    let limit = limit(asked.limit, 200, MOST)?;
     let mut messages = doors.store.relay_transcript(id, asked.after.unwrap_or_default(), limit + 1).await?;
     let more = i64::try_from(messages.len()).unwrap_or(i64::MAX) > limit;
     messages.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
@@ -206,9 +206,4 @@ fn read(doors: &Doors, order: InstanceOrder) -> Result<NewInstance, ApiRefusal> 
 
 fn within(given: Option<i64>, range: std::ops::RangeInclusive<i64>, default: i32) -> Option<i32> {
     given.map_or(Some(default), |given| range.contains(&given).then(|| i32::try_from(given).ok())?)
-}
-
-fn limit(given: Option<i64>) -> Result<i64, ApiRefusal> {
-    let limit = given.unwrap_or(200);
-    if (1..=MOST).contains(&limit) { Ok(limit) } else { Err(ApiRefusal::bad(format!("`limit` is 1 to {MOST}"))) }
 }
