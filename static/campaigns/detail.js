@@ -5,8 +5,10 @@ import { addressOf } from "../core/address.js";
 import { h, keyed } from "../core/dom.js";
 import { shortTime } from "../core/times.js";
 import { oneAtATime } from "../core/one-at-a-time.js";
+import { plainVisible } from "../core/visible.js";
 import "../ui/approval.js";
 import { button } from "../ui/button.js";
+import { exactNodes } from "../ui/exact.js";
 import { problemLine } from "../ui/section.js";
 import { errorState, waitingFor } from "../ui/states.js";
 import { artifactsSection } from "./artifacts.js";
@@ -53,7 +55,7 @@ export function campaignDetail({ api, storage, signal, announce, setTitle, went 
       const [info, { leads }, logs, kinds] = await Promise.all(asked);
       if (signal.aborted || shown !== mine) return;
       mine.parts.show({ info, leads, kinds, ...logs });
-      setTitle(info.campaign.name);
+      setTitle(plainVisible(info.campaign.name));
       if (!mine.isShown) node.replaceChildren(mine.parts.problem, mine.parts.node);
       const { status, conversation_id: conversation } = info.campaign;
       if (mine.status && mine.status !== status) announce(said.now(said.states[status] ?? status));
@@ -138,7 +140,7 @@ function showHead(head, { campaign, watched, browser }, steer) {
   head.replaceChildren(
     h("p", { class: "campaigns-head" }, said.title(id), stateWord(status, said.states[status] ?? status, { "data-testid": "campaigns-state" }), h("span", { class: "campaigns-note" }, facts)),
     h("p", { class: "campaigns-lights" }, light(watched, watched ? said.watched : said.unwatched, "presence"), light(browser, browser ? said.browser : said.noBrowser, "browser")),
-    why ? h("p", { class: "campaigns-why", dir: "auto", "data-testid": "campaigns-why" }, why) : "",
+    why ? h("p", { class: "campaigns-why", dir: "auto", "data-testid": "campaigns-why" }, exactNodes(why)) : "",
     copyOf ? h("p", { class: "campaigns-note" }, h("a", { href: addressOf("campaigns", copyOf), class: "campaigns-name", "data-part": "copy-of" }, said.copyOf(copyOf))) : "",
     h("div", { class: "campaigns-deeds" }, deeds),
   );

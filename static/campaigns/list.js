@@ -4,6 +4,7 @@ import { addressOf } from "../core/address.js";
 import { h, keyed } from "../core/dom.js";
 import { localTime, shortTime } from "../core/times.js";
 import { button } from "../ui/button.js";
+import { exactNodes } from "../ui/exact.js";
 import { field, input } from "../ui/forms.js";
 import { saidAtField } from "../ui/refused.js";
 import { emptyState, errorState, waitingFor } from "../ui/states.js";
@@ -42,9 +43,9 @@ function campaignRow(campaign, node) {
   node.dataset.campaign = id;
   const why = whyOf(campaign);
   return [
-    h("div", { class: "campaigns-head" }, h("a", { href: addressOf("campaigns", id), class: "campaigns-name", "data-part": "name" }, h("bdi", {}, name)), stateWord(status, said.states[status] ?? status), h("time", { datetime: at, title: localTime(at) }, shortTime(at))),
+    h("div", { class: "campaigns-head" }, h("a", { href: addressOf("campaigns", id), class: "campaigns-name", "data-part": "name" }, h("bdi", {}, exactNodes(name))), stateWord(status, said.states[status] ?? status), h("time", { datetime: at, title: localTime(at) }, shortTime(at))),
     h("p", { class: "campaigns-note" }, `${said.title(id)} · ${said.cycles(cycles)}`),
-    why ? h("p", { class: "campaigns-note", dir: "auto" }, why) : undefined,
+    why ? h("p", { class: "campaigns-note", dir: "auto" }, exactNodes(why)) : undefined,
   ];
 }
 

@@ -19,7 +19,7 @@ const removed = (api, id, confirmed) => api.ask("DELETE", `${pathOf(id)}${confir
 export function conversationMenu(anchor, row, { context, reload }) {
   const { id, title, pinned, archived, main } = row;
   const { api } = context.session;
-  const name = title || said.untitled;
+  const name = title || words.dock.conversation(id);
   const change = async (changes) => {
     try {
       await changed(api, id, changes);

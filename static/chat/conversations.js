@@ -88,7 +88,7 @@ export class Conversations extends HTMLElement {
       this.sought.set(conversation, {});
       unlisted().then(({ seek }) => seek(this, conversation)).then(told, () => {});
     }
-    return known?.title || undefined;
+    return known && (known.title || words.dock.conversation(conversation));
   }
 
   entries() {
@@ -101,7 +101,7 @@ export class Conversations extends HTMLElement {
     if (!this.workspace || !this.context) return;
     const { shown } = this.workspace;
     const listed = mainState(this.workspace).lists.conversations ?? {};
-    const { error } = this.found ? { error: this.problem } : (this.away ?? listed);
+    const error = this.found ? this.problem : (this.away ?? listed).error;
     const list = this.found ?? groupedRows(this.away?.conversations ?? this.entries(), Date.now());
     const at = [...this.rows.children].findIndex((node) => node.contains(document.activeElement));
     keyed(this.rows, list.map((row) => ({ ...row, current: row.id === shown && row.kind === "conversation" })), (row) => this.make(row));
@@ -209,7 +209,7 @@ export class Conversations extends HTMLElement {
 export class ConversationEntry extends HTMLElement {
   set data(row) {
     const { id, title, running, waiting: waits, current } = row;
-    const name = title || said.untitled;
+    const name = title || words.dock.conversation(id);
     const state = waits ? "waits" : running ? "runs" : "";
     const link = h("a", { href: `#chat/${id}`, "aria-current": current ? "true" : undefined, title: name });
     link.append(h("span", { class: "conversation-title", dir: "auto" }, name));

@@ -96,10 +96,10 @@ function makeParts({ api, id, storage, announce, changed }) {
     const word = h("span", { class: "relay-state", "data-state": state, "data-testid": "relay-state" }, said.states[state] ?? state);
     const why = [from && said.pausedFrom(said.states[from] ?? from), reason].filter(Boolean).join(" · ");
     const deeds = steps(instance).map((how) => button(said[how], how === "cancel" ? cancel : () => steer(how), { kind: how === "cancel" ? "danger" : "plain", "data-part": how, "data-testid": `relay-${how}` }));
-    head.replaceChildren(h("p", { class: "relay-head-line" }, said.instance(id), word, why ? h("span", { class: "relay-note", dir: "auto" }, exactNodes(why)) : ""), h("p", { class: "relay-objective", dir: "auto" }, instance.objective), h("div", { class: "relay-deeds" }, deeds));
+    head.replaceChildren(h("p", { class: "relay-head-line" }, said.instance(id), word, why ? h("span", { class: "relay-note", dir: "auto" }, exactNodes(why)) : ""), h("p", { class: "relay-objective", dir: "auto" }, exactNodes(instance.objective)), h("div", { class: "relay-deeds" }, deeds));
     if (part) (head.querySelector(`[data-part="${part}"]`) ?? head.querySelector("button"))?.focus();
-    about.replaceChildren(...figures(instance).flatMap(([name, value]) => [h("dt", {}, name), h("dd", { dir: "auto" }, value)]));
-    todos.replaceChildren(...instance.todos.map(({ text, status }) => h("li", { "data-status": status }, h("span", { class: "relay-todo-status" }, said.todoStatus[status] ?? status), h("span", { dir: "auto" }, text))));
+    about.replaceChildren(...figures(instance).flatMap(([name, value]) => [h("dt", {}, name), h("dd", { dir: "auto" }, exactNodes(value))]));
+    todos.replaceChildren(...instance.todos.map(({ text, status }) => h("li", { "data-status": status }, h("span", { class: "relay-todo-status" }, said.todoStatus[status] ?? status), h("span", { dir: "auto" }, exactNodes(text)))));
     noTodos.hidden = instance.todos.length > 0;
     nothing.hidden = all.length > 0;
     keyed(messages, all.map((message) => messageRow(message)), makeMessage);

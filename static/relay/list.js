@@ -4,6 +4,7 @@
 import { addressOf } from "../core/address.js";
 import { h, keyed } from "../core/dom.js";
 import { localTime, shortTime } from "../core/times.js";
+import { exactNodes } from "../ui/exact.js";
 import { segmented } from "../ui/forms.js";
 import { emptyState, errorState, waitingFor } from "../ui/states.js";
 import { makeMessage, messageRow } from "./message.js";
@@ -68,7 +69,7 @@ class RelayInstance extends HTMLElement {
     const foot = [todos.length > 0 && said.todosDone(over, todos.length), `${said.followUps}: ${said.followUpsOf(count, most)}`].filter(Boolean).join(" · ");
     this.replaceChildren(
       h("div", { class: "relay-row-head" }, link, h("span", { class: "relay-state", "data-state": state }, said.states[state] ?? state), h("time", { datetime: at, title: localTime(at) }, shortTime(at))),
-      h("p", { class: "relay-objective", dir: "auto" }, objective),
+      h("p", { class: "relay-objective", dir: "auto" }, exactNodes(objective)),
       h("p", { class: "relay-note" }, foot, unknown > 0 ? h("span", { class: "relay-warn" }, ` · ${said.unknownCount(unknown)}`) : ""),
     );
     if (hadFocus) link.focus();

@@ -230,6 +230,36 @@ async fn what_a_deleted_conversation_holds_takes_no_place_from_what_others_hold(
 }
 
 #[tokio::test]
+async fn a_title_that_turns_text_is_written_out_in_the_list_and_the_search() {
+    let (app, mut client, [_, monad, _]) = three().await;
+    patch(&app, monad, json!({"title": "other \u{202e}evil\u{202c} way"})).await;
+    assert_eq!(titles(&app, "").await[1], "other ⟨U+202E⟩evil⟨U+202C⟩ way");
+    let found = get(&app, "/api/search?q=other").await["found"][0].clone();
+    let written_out = json!("other ⟨U+202E⟩evil⟨U+202C⟩ way");
+    assert_eq!((&found["title"], &found["snippet"][0]["text"]), (&written_out, &written_out));
+    let fresh = app.store().owners().create_conversation(app.now()).await.unwrap();
+    client.send(json!({"type": "resume", "conversation": fresh, "after": 0})).await;
+    say(&app, &mut client, fresh, "\u{2067}Hello").await;
+    assert_eq!(titles(&app, "").await[0], "⟨U+2067⟩Hello");
+}
+
+#[tokio::test]
+async fn a_conversation_with_a_character_is_named_after_them_until_a_person_says_something() {
+    let app = TestApp::start().await;
+    let law = app.store().owners().main_conversation_of("law", app.now()).await.unwrap();
+    make_tasks(&app, law, [app.now() + TimeDelta::seconds(30)]).await;
+    app.script([text("Tea is due!")]);
+    app.advance(30);
+    app.until("SELECT count(*) FROM turns WHERE origin = 'task' AND state = 'completed'", 1).await;
+    assert_eq!(titles(&app, "").await, ["Law"]);
+    assert_eq!(get(&app, "/api/search?q=due").await["found"][0]["title"], "Law");
+    app.script([text("Any time!")]);
+    app.connect().await.send(json!({"type": "message", "conversation": law, "content": "Thanks, Law"})).await;
+    app.until("SELECT count(*) FROM turns WHERE state = 'completed'", 2).await;
+    assert_eq!(titles(&app, "").await, ["Thanks, Law"]);
+}
+
+#[tokio::test]
 async fn a_title_is_what_a_person_said_and_never_what_the_heartbeat_tells_the_model() {
     let app = TestApp::start().await;
     let conversation = app.store().owners().create_conversation(app.now()).await.unwrap();

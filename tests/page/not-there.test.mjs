@@ -78,6 +78,14 @@ test("more_is_offered_as_long_as_there_is_a_next_page_from_the_first_load_on", o
   assert.equal(await isOffered(), false);
 });
 
+test("a_conversation_without_a_title_has_one_name", options, async () => {
+  kept = () => ({ conversations: [{ ...entry(31, null), archived: false }], next: null });
+  await open("#chat/31");
+  await listed("l3-conversation");
+  assert.deepEqual(await titles(), ["Conversation 31"]);
+  await browser.waitFor(`return document.querySelector("l3-header h1").textContent === "Conversation 31"`);
+});
+
 test("what_was_put_away_is_reached_to_its_end_and_a_page_that_cannot_be_had_is_said", options, async () => {
   await open("#chat");
   await listed("l3-conversation a[href='#chat/8']");

@@ -128,6 +128,17 @@ test("a_message_of_the_operator_is_named_as_such", { skip }, async () => {
   });
 });
 
+test("an_objective_that_turns_text_is_written_out_in_the_list_and_by_itself", { skip }, () =>
+  on("#relay/7", async ({ relay }) => {
+    await see("[data-testid=relay-state]", "Waiting for a reply");
+    Object.assign(relay.instances.get(7), { objective: "\u202eAsk", todos: [{ id: 1, text: "\u2067one", status: "open" }] });
+    await browser.js(`location.hash = "#relay"`);
+    await see("[data-instance='7'] .relay-objective", "U+202E");
+    await click("[data-instance='7'] a");
+    await see("[data-testid=relay-detail] .relay-objective", "U+202E");
+    await see("[data-testid=relay-detail]", "U+2067");
+  }));
+
 test("a_message_of_which_nobody_knows_is_resent_or_settled", { skip }, async () => {
   await on("#relay", async ({ relay }) => {
     await see("[data-testid=relay-unknown]", "the server ended while it was being sent");

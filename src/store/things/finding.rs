@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use sqlx::{query, query_as};
 
 use super::branches::branch_point;
-use crate::domain::{ConversationId, Role, TurnId, seen_name};
+use crate::domain::{ConversationId, Role, TurnId, seen_name, unturned};
 use crate::facts::{Event, EventRecord};
 use crate::store::{Store, StoreError, Theirs, value, word};
 use crate::wire::api::{ConversationChange, ListedConversation, Piece, SearchHit};
@@ -68,9 +68,10 @@ struct Row {
 
 impl From<Row> for ListedConversation {
     fn from(row: Row) -> Self {
+        let title = row.title.or_else(|| row.first.as_deref().and_then(title_of));
         Self {
             id: ConversationId(row.conversation_id),
-            title: row.title.or_else(|| row.first.as_deref().and_then(title_of)),
+            title: title.as_deref().or_else(|| character(&row.profile)).map(unturned),
             profile: row.profile,
             main: row.is_main,
             active_at: row.active_at,
@@ -92,6 +93,16 @@ fn title_of(message: &str) -> Option<String> {
         title.push('…');
     }
     Some(title)
+}
+
+/// The name of the character that one talks with under this profile. It is the same in every
+/// language.
+fn character(profile: &str) -> Option<&'static str> {
+    match profile {
+        "lea" => Some("Lea"),
+        "law" => Some("Law"),
+        _ => None,
+    }
 }
 
 /// The words of a search as Postgres reads them: each must begin a word of the text. Postgres takes
@@ -223,9 +234,10 @@ impl Theirs {
         let listed = if said_in.is_empty() { Vec::new() } else { self.listed(profiles, None, &said_in, None, limit).await? };
         let titled: HashMap<_, _> = listed.into_iter().map(|one| (one.id, one.title)).collect();
         let titles = titles.into_iter().map(|row| {
-            let snippet = vec![Piece { text: row.title.clone(), hit: false }];
+            let title = unturned(&row.title);
+            let snippet = vec![Piece { text: title.clone(), hit: false }];
             let conversation = ConversationId(row.conversation_id);
-            Ok(SearchHit { conversation, title: Some(row.title), turn: None, role: None, at: row.created_at, snippet })
+            Ok(SearchHit { conversation, title: Some(title), turn: None, role: None, at: row.created_at, snippet })
         });
         let messages = messages.into_iter().map(|row| {
             let conversation = ConversationId(row.conversation_id);

@@ -50,8 +50,9 @@ pub struct Conversations {
 pub struct ListedConversation {
     /// Its number.
     pub id: ConversationId,
-    /// A person's own title, or the beginning of what a person said or ordered first; `None` if
-    /// nobody did.
+    /// A person's own title, or the beginning of what a person said or ordered first; if nobody
+    /// did, the name of the character it is with, or `None`. Characters that turn text are
+    /// written out.
     pub title: Option<String>,
     /// Its profile.
     pub profile: String,
