@@ -27,8 +27,10 @@ function () {
   const completes = (attribute(element, "autocomplete") || "").toLowerCase();
   if (element.localName === "input") {
     found.secret = element.type === "password" || /password|one-time-code/.test(completes);
-    const written = ["text", "search", "email", "url", "tel", "number", "date", "datetime-local", "month", "time", "week", "password", ""];
-    if (written.includes(element.type)) found.kind = "input";
+    const dated = { date: "2026-01-31", "datetime-local": "2026-01-31T09:30", month: "2026-01", time: "09:30", week: "2026-W05" };
+    found.like = dated[element.type];
+    if (found.like) found.kind = "dated";
+    if (["text", "search", "email", "url", "tel", "number", "password"].includes(element.type)) found.kind = "input";
   } else if (element.localName === "textarea") {
     found.secret = /password|one-time-code/.test(completes);
     found.kind = "input";
@@ -37,7 +39,7 @@ function () {
   } else if (element.isContentEditable) {
     found.kind = "rich";
   }
-  if (field.disabled || (found.kind === "input" && element.readOnly)) found.kind = "off";
+  if (field.disabled || (["input", "dated"].includes(found.kind) && element.readOnly)) found.kind = "off";
 
   const box = [...element.getClientRects()].find((one) => one.width > 0 && one.height > 0);
   if (!box) return { ...found, hidden: true };

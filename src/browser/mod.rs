@@ -70,6 +70,8 @@ pub struct Touched {
     pub left: bool,
     /// The browser's name of the tab.
     pub tab: String,
+    /// The text that stands in the field, in a sentence, if it is another than was typed.
+    pub otherwise: Option<String>,
     /// Dialogs that were dismissed, and all that the page wanted and was refused, a sentence each.
     pub notes: Vec<String>,
 }
@@ -142,7 +144,7 @@ impl Browser {
         Ok(tab)
     }
 
-    /// Opens, clicks, types or scrolls, once.
+    /// Opens, clicks, types or scrolls, once. The field that was typed into is read back.
     ///
     /// # Errors
     /// [`BrowserError::Unknown`] if it may have happened; any other error says that nothing did.
@@ -155,10 +157,11 @@ impl Browser {
             tab.end_loading().await.map_err(CdpFault::before)?;
         }
         let before = tab.document().await.map_err(CdpFault::before)?;
+        let mut otherwise = None;
         match plan {
             PagePlan::Open { address } => tab.go(address).await?,
             PagePlan::Click { reading, node, .. } => tab.click(of.hosts, reading, node).await?,
-            PagePlan::Type { reading, node, text, .. } => tab.fill(of.hosts, reading, node, text).await?,
+            PagePlan::Type { reading, node, text, .. } => otherwise = tab.fill(of.hosts, reading, node, text).await?,
             PagePlan::Scroll { up, .. } => tab.scroll(*up).await?,
             PagePlan::Read | PagePlan::Screenshot { .. } => {
                 return Err(BrowserError::Refused("this touches nothing".to_owned()));
@@ -167,7 +170,7 @@ impl Browser {
         // The address is looked at again: the fence does not see each way out.
         let after = tab.held_to(of.hosts).await.map_err(CdpFault::amid)?;
         let left = after.loader != before.loader || matches!(plan, PagePlan::Open { .. });
-        Ok(Touched { address: after.address, left, tab: tab.target.clone(), notes: tab.shared.take_notes() })
+        Ok(Touched { address: after.address, left, tab: tab.target.clone(), otherwise, notes: tab.shared.take_notes() })
     }
 
     /// Reads the page that is open.

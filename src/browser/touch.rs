@@ -20,6 +20,10 @@ const AIM: &str = include_str!("aim.js");
 const FOCUS: &str = include_str!("focus.js");
 /// Chooses an option.
 const CHOOSE: &str = include_str!("choose.js");
+/// Sets the value of a field of a date or a time.
+const SET: &str = include_str!("set.js");
+/// Reads back what was typed.
+const STANDS: &str = include_str!("stands.js");
 /// The world in which they run, which is not the page's.
 const WORLD: &str = "level3";
 
@@ -76,14 +80,15 @@ impl Tab {
         }
     }
 
-    /// Replaces the text of a field.
+    /// Replaces the text of a field. A field may take another text, or none: if so, the sentence
+    /// says which stands there.
     pub(super) async fn fill(
         &mut self,
         hosts: &PageHosts,
         reading: &str,
         node: &PageNode,
         text: &str,
-    ) -> Result<(), BrowserError> {
+    ) -> Result<Option<String>, BrowserError> {
         let aimed = self.aim(hosts, reading, node).await?;
         if aimed.seen["secret"] == true {
             return Err(refused(format!("{node} takes a password or a code; the person types it, and a campaign never does")));
@@ -98,6 +103,13 @@ impl Tab {
                 }
                 self.call("Input.insertText", json!({ "text": text })).await.map_err(CdpFault::amid)?;
             }
+            Some("dated") => {
+                let set = self.on(&aimed.object, SET, json!([{ "value": text }])).await.map_err(CdpFault::amid)?;
+                if set != true {
+                    let like = aimed.seen["like"].as_str().unwrap_or_default();
+                    return Err(refused(format!("{node} takes a value like {like}, and “{text}” is none")));
+                }
+            }
             Some("select") => {
                 let chosen = self.on(&aimed.object, CHOOSE, json!([{ "value": text }])).await.map_err(CdpFault::amid)?;
                 if chosen != true {
@@ -107,7 +119,19 @@ impl Tab {
             Some("off") => return Err(refused(format!("{node} is disabled or can only be read"))),
             _ => return Err(refused(format!("{node} is no field for text"))),
         }
-        self.settle(before).await.map_err(CdpFault::amid)
+        let stands = || self.on(&aimed.object, STANDS, json!([{ "value": text }]));
+        let at_once = stands().await;
+        self.settle(before).await.map_err(CdpFault::amid)?;
+        // A script of the page may have put another text there, or have taken the field away.
+        let other = match (stands().await, at_once) {
+            (Ok(seen), _) | (Err(CdpFault::Refused(_)), Ok(seen)) => seen,
+            (Err(CdpFault::Refused(_)), Err(CdpFault::Refused(_))) => Value::Null,
+            (Err(CdpFault::Refused(_)), Err(fault)) | (Err(fault), _) => return Err(fault.amid()),
+        };
+        Ok(other.as_str().map(|other| match tree::one_line(other) {
+            none if none.is_empty() => format!("{node} did not take the text: nothing stands there now"),
+            other => format!("{node} did not take the text as it is: “{other}” stands there now"),
+        }))
     }
 
     /// Scrolls the page by most of a screen.

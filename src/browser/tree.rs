@@ -192,7 +192,7 @@ fn property<'a>(node: &'a Value, name: &str) -> Option<&'a Value> {
 
 /// Text as one line, cut. A line of a page can look like no node: its brackets at the beginning are
 /// others.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let line = if line.starts_with('[') { line.replacen('[', "(", 1) } else { line };
     crate::domain::shortened(&line, MOST_NAME).into_owned()

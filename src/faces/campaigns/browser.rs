@@ -174,14 +174,16 @@ impl ReadPage {
 /// The touch as it ended.
 fn ended(begun: PageTouch, touched: Result<Touched, BrowserError>) -> PageTouch {
     match touched {
-        Ok(Touched { address, left, tab, notes }) => {
-            let done = match &begun.node {
-                Some(node) => format!("{} on {node} was done; the page is at {address}.", begun.tool),
-                None => format!("{} was done; the page is at {address}.", begun.tool),
+        Ok(Touched { address, left, tab, otherwise, notes }) => {
+            let (state, came) = match (otherwise, &begun.node) {
+                (Some(otherwise), _) => (OperationState::Failed, otherwise),
+                (None, Some(node)) => (OperationState::Done, format!("{} on {node} was done", begun.tool)),
+                (None, None) => (OperationState::Done, format!("{} was done", begun.tool)),
             };
-            let done = if left { format!("{done} Propose {READ} to see it.") } else { done };
-            let told = with_notes(done, &notes);
-            PageTouch { state: OperationState::Done, told, now_at: Some(address), left, tab: Some(tab), ..begun }
+            let came = format!("{came}; the page is at {address}.");
+            let came = if left { format!("{came} Propose {READ} to see it.") } else { came };
+            let told = with_notes(came, &notes);
+            PageTouch { state, told, now_at: Some(address), left, tab: Some(tab), ..begun }
         }
         Err(error) if error.may_have_happened() => PageTouch { told: format!("{UNKNOWN} ({error})"), ..begun },
         // The page is as it was, unless another one was to be opened.

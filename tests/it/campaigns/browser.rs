@@ -4,6 +4,7 @@
 mod outreach;
 pub(super) mod site;
 mod tricks;
+mod typed;
 
 use chrono::TimeDelta;
 use reqwest::Method;

@@ -43,6 +43,15 @@ const TRICKS: &str = r#"<!doctype html><title>Tricks</title><h1>Tricks</h1>
 <button onclick="location = URL.createObjectURL(new Blob(['<h1>Elsewhere</h1>'], { type: 'text/html' }))">Blob</button></p>
 <iframe src="http://localhost:PORT/elsewhere" title="elsewhere"></iframe>"#;
 
+/// Fields that take no text, a part of it, or another one.
+const FIELDS: &str = r#"<!doctype html><title>Fields</title><form action="/fill" method="post">
+<p><label>Count <input type="number" name="count"></label> <label>Born <input type="date" name="born"></label></p>
+<p><label>Short <input name="short" maxlength="3"></label>
+<label>Loud <input name="loud" oninput="setTimeout(() => this.value = this.value.toUpperCase())"></label></p>
+<p><label>Size <select name="size" onchange="this.value = 'small'"><option>small</option><option>large</option></select></label>
+<label>Note <textarea name="note"></textarea></label></p>
+<div contenteditable role="textbox" aria-label="Rich">old words</div><button>Send</button></form>"#;
+
 /// A page of many screens with a button that stays in sight. It tells the site how far it is.
 const LONG: &str = r#"<!doctype html><title>Long</title><div style="height:9000px"></div>
 <button style="position:fixed;top:0;left:0" onclick="fetch(scrollY > 0 ? '/further-down' : '/at-the-top')">How far</button>"#;
@@ -112,6 +121,7 @@ async fn answer(State(shared): State<Shared>, request: Request) -> Response {
         "/ada" => Html(PROFILE).into_response(),
         "/plain" => Html(PROFILE.rsplit_once("<div").unwrap().0).into_response(),
         "/tricks" => Html(TRICKS.replace("PORT", &shared.port.to_string())).into_response(),
+        "/fields" => Html(FIELDS).into_response(),
         "/long" => Html(LONG).into_response(),
         "/elsewhere" => Html("<button>In a frame from elsewhere</button>").into_response(),
         "/traps" => Html(TRAPS.replace("PORT", &shared.port.to_string())).into_response(),
