@@ -1,5 +1,5 @@
 //! The memory of a campaign for proposals: those that were carried out against the state as it is,
-//! and those that a person refused, whatever the state.
+//! and those that a person refused, or did not decide about in time, whatever the state.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ pub struct Carried {
     pub proposal: String,
     /// The outcome, in words; empty if only the no is left.
     pub came: String,
-    /// True if a person refused it, and has not allowed it since.
+    /// True if a person refused it, or did not decide in time, and has not allowed it since.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refused: bool,
 }
@@ -31,7 +31,8 @@ pub struct JudgedProposal {
     pub fingerprint: String,
     /// True if it may be made again while the state is the same.
     pub again: bool,
-    /// True if a person refused it, false if it was allowed. `None`: neither.
+    /// True if a person refused it or did not decide in time, false if it was allowed. `None`:
+    /// neither.
     pub refused: Option<bool>,
 }
 

@@ -225,11 +225,12 @@ pub fn validate(state: &CampaignState, proposal: &CampaignProposal, beside: usiz
         }
     }
     let fingerprint = proposal.fingerprint();
-    let mut before = state.campaign.carried.iter().filter(|past| past.proposal == fingerprint).peekable();
+    // One that was refused may come again: the person is asked anew.
+    let mut before = state.campaign.carried.iter().filter(|past| past.proposal == fingerprint && !past.refused).peekable();
     // The whole state has a fingerprint made only if the proposal was made before.
     let now_at = before.peek().map(|_| state.sha256());
     if let Some(carried) = before.find(|past| now_at.as_ref() == Some(&past.state)) {
-        return Err(format!("this very proposal was carried out already, and nothing has changed since: {}", carried.came));
+        return Err(format!("this very proposal was made already, and nothing has changed since: {}", carried.came));
     }
     match proposal {
         CampaignProposal::CreateTask(new) => new_task(state, new),

@@ -167,10 +167,10 @@ fn effect(proposal: &CampaignProposal) -> (Effect, Option<ContextKind>, Option<A
     }
 }
 
-/// The words that a person is shown before they decide; `refused`: they have refused this before.
+/// The words that a person is shown before they decide; `refused`: a no to this is remembered.
 fn card(state: &CampaignState, proposal: &CampaignProposal, refused: bool) -> Vec<String> {
     use CampaignProposal as P;
-    let before = if refused { " You refused this very proposal before." } else { "" };
+    let before = if refused { " You refused this very proposal before, or did not decide in time." } else { "" };
     let campaign = format!("Campaign {} ({}).{before}", state.campaign.id, state.campaign.name);
     let replaces = |kind, key: &str| match state.artifact(kind, key) {
         Some(kept) => format!("version {} after version {}, which stays", kept.version + 1, kept.version),

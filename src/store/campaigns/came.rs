@@ -32,14 +32,16 @@ impl CycleCame {
         let read = CampaignProposal::read(&call.name, &written).ok();
         let done = call.state == CallState::Done;
         let idle = matches!(read, Some(CampaignProposal::NoOp(_)));
-        // It could not begin, or nobody decided in time: the same may be proposed again.
+        // It could not begin: the same may be proposed again.
         let refusal = call.refusal.as_deref();
-        let not_begun = [RefusalCode::Gone, RefusalCode::Expired].map(|code| Some(code.as_str())).contains(&refusal);
+        let not_begun = refusal == Some(RefusalCode::Gone.as_str());
         // A page is outside the state: it may be another by now, so what did not come about may be
         // proposed again.
         let outside = matches!(&read, Some(CampaignProposal::ExecuteTool(run)) if is_browser_tool(&run.tool));
         let again = not_begun || (outside && !done);
-        let refused = refusal.map_or(Some(false), |code| (code == RefusalCode::Denied.as_str()).then_some(true));
+        // A question that nobody decided in time counts as a no.
+        let noes = [RefusalCode::Denied, RefusalCode::Expired].map(RefusalCode::as_str);
+        let refused = refusal.map_or(Some(false), |code| noes.contains(&code).then_some(true));
         let how = if done { "done" } else { "not done" };
         Self {
             proposal: Some(call.name.clone()),

@@ -1,5 +1,5 @@
 //! A decision that is no yes ends the call of a cycle in the transaction that takes it, and the
-//! campaign remembers a person's no with it. So a pause, a stop or a crash finds both, whenever it
+//! campaign remembers the no with it. So a pause, a stop or a crash finds both, whenever it
 //! comes.
 
 use sqlx::{query, query_as};
@@ -70,7 +70,7 @@ impl Unit {
         self.remember_no(conversation, &last).await
     }
 
-    /// Remembers that a person refused a proposal.
+    /// Remembers that a person refused a proposal, or did not decide about it in time.
     async fn remember_no(&mut self, conversation: ConversationId, last: &LastCall) -> Result<(), StoreError> {
         let came = CycleCame::of_call(last);
         if came.judged.as_ref().and_then(|judged| judged.refused) != Some(true) {
@@ -82,6 +82,6 @@ impl Unit {
         let came = CycleCame { words: self.clean(&came.words).into_owned(), ..came };
         let mut campaign = state.campaign.clone();
         remember(&mut campaign, state.sha256(), &came);
-        self.record_campaign(campaign, None, "remembers a person's no").await.map(drop)
+        self.record_campaign(campaign, None, "remembers a no").await.map(drop)
     }
 }

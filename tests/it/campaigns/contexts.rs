@@ -68,7 +68,10 @@ async fn campaign_context_allows_no_proposal_that_a_person_refused_until_they_al
     assert_eq!(desk.ask(Method::POST, "/1/contexts", Some(allow)).await.0, 200);
     gate.notify_one();
     let second = desk.asked().await;
-    assert_eq!(second["shown"]["what"][0], "Campaign 1 (Outreach). You refused this very proposal before.");
+    assert_eq!(
+        second["shown"]["what"][0],
+        "Campaign 1 (Outreach). You refused this very proposal before, or did not decide in time."
+    );
     assert_eq!(desk.get("/1").await["contexts"][0]["uses_left"], 5);
     let kept = "SELECT count(*) FROM artifacts WHERE artifact_type = 'heuristic'";
     assert_eq!(desk.app.count(kept).await, 0, "a person has to be asked");

@@ -17,9 +17,12 @@ fn campaign_proposals_that_were_carried_out_against_the_same_state_are_refused_w
     let at = there.sha256();
     there.campaign.remember(at, judged(&again.fingerprint(), Some(false)), "nothing was done");
     let refused = validate(&there, &again, 1, now()).unwrap_err();
-    assert!(refused.contains("was carried out already") && refused.contains("nothing was done"), "{refused}");
+    assert!(refused.contains("was made already") && refused.contains("nothing was done"), "{refused}");
     there.tasks[0].description.push('!');
     assert_eq!(validate(&there, &again, 1, now()), Ok(()), "another state is another case");
+    let at = there.sha256();
+    there.campaign.remember(at, judged(&again.fingerprint(), Some(true)), "it was refused");
+    assert_eq!(validate(&there, &again, 1, now()), Ok(()), "the person is asked anew of what they refused");
 }
 
 #[test]
