@@ -53,6 +53,11 @@ text_enum! {
 }
 
 impl ArtifactType {
+    /// True if a proposal may keep one: a screenshot keeps a picture.
+    pub fn may_come_of_proposals(self) -> bool {
+        self.may_be_proposed() || self == Self::Picture
+    }
+
     /// True if the model may propose it. The environment, scripts' bytes of pictures and what the
     /// campaign is about are a person's.
     pub fn may_be_proposed(self) -> bool {
@@ -167,6 +172,25 @@ pub fn check_key(key: &str) -> Result<(), String> {
     } else {
         Err(format!("`{key}` is no key: use 1 to {MOST_KEY} of a-z, 0-9, `_`, `.` and `-`, not dots alone"))
     }
+}
+
+/// The types of scripts. If both have a key, the key alone means the first.
+const SCRIPTS: [ArtifactType; 2] = [ArtifactType::JsScript, ArtifactType::PythonScript];
+
+/// Reads the name of a script, KEY or TYPE/KEY. Gives the types that it may mean, and the key.
+///
+/// # Errors
+/// A sentence with what is expected.
+pub fn read_script_name(name: &str) -> Result<(Vec<ArtifactType>, &str), String> {
+    let (kinds, key) = match name.split_once('/') {
+        Some((kind, key)) => (SCRIPTS.into_iter().filter(|script| script.as_str() == kind).collect(), key),
+        None => (SCRIPTS.to_vec(), name),
+    };
+    if kinds.is_empty() {
+        return Err(format!("`{name}` is no script: name it by KEY, js_script/KEY or python_script/KEY"));
+    }
+    check_key(key)?;
+    Ok((kinds, key))
 }
 
 /// Checks the content of a new version.

@@ -1,10 +1,11 @@
 //! The tasks and leads that the conditions of a task name: those of its own campaign, and no
 //! others. A number of another campaign would never hold here, and its task would wait for good.
+//! And the conditions that still have to be met.
 
 use std::collections::BTreeSet;
 
 use super::state::CampaignState;
-use super::{Requirement, TaskMetadata};
+use super::{CampaignTask, CampaignTaskStatus, Requirement, TaskMetadata};
 use crate::domain::{CampaignTaskId, LeadId};
 
 /// The conditions of a list, each with its place.
@@ -15,6 +16,15 @@ fn listed<'a>(name: &'static str, all: &'a [Requirement]) -> impl Iterator<Item 
 /// Preconditions, then required effects, each with its place.
 fn placed<'a>(preconditions: &'a [Requirement], requires: &'a [Requirement]) -> impl Iterator<Item = (String, &'a Requirement)> {
     listed("preconditions", preconditions).chain(listed("requires", requires))
+}
+
+/// The conditions of the tasks that are neither done nor set aside, each with its task.
+pub fn needed(state: &CampaignState) -> impl Iterator<Item = (CampaignTaskId, &Requirement)> {
+    let is_open = |task: &&CampaignTask| !matches!(task.status, CampaignTaskStatus::Done | CampaignTaskStatus::Blocked);
+    state.tasks.iter().filter(is_open).flat_map(|task| {
+        let all = task.metadata.preconditions.iter().chain(&task.metadata.requires);
+        all.map(move |wanted| (task.id, wanted))
+    })
 }
 
 /// Checks that all tasks that conditions name are the campaign's own.

@@ -9,7 +9,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use super::artifact::{ArtifactType, check_key};
+use super::artifact::{ArtifactType, check_key, read_script_name};
 use super::lead::LeadStatus;
 use super::page::PageHost;
 use crate::domain::{CampaignTaskId, LeadId, exact};
@@ -115,21 +115,33 @@ impl Requirement {
             other => other,
         };
         let mut read: Self = exact(&written).map_err(|error| format!("{at}: {error}; the kinds are {REQUIREMENTS}"))?;
-        if let Self::ArtifactExists { key, min_version, .. } = &read {
-            check_key(key).map_err(|why| format!("{at}.key: {why}"))?;
-            if *min_version < 1 {
-                return Err(format!("{at}.min_version: is {min_version}; versions count from 1"));
-            }
-        }
-        if let Self::LeadsAtLeast { count, .. } = &read
-            && *count < 1
-        {
-            return Err(format!("{at}.count: is {count}; ask for 1 at least"));
-        }
-        if let Self::PageRead { host, .. } = &mut read {
-            *host = PageHost::alone(host).map_err(|why| format!("{at}.host: {why}"))?;
-        }
+        read.settle().map_err(|why| format!("{at}.{why}"))?;
         Ok(read)
+    }
+
+    /// Checks that something can meet it, and writes a host as it is compared.
+    fn settle(&mut self) -> Result<(), String> {
+        match self {
+            Self::ArtifactExists { key, min_version, .. } => {
+                check_key(key).map_err(|why| format!("key: {why}"))?;
+                if *min_version < 1 {
+                    return Err(format!("min_version: is {min_version}; versions count from 1"));
+                }
+            }
+            Self::LeadsAtLeast { count, .. } if *count < 1 => return Err(format!("count: is {count}; ask for 1 at least")),
+            Self::ToolSucceeded { arguments, .. } if !arguments.is_null() && !arguments.is_object() => {
+                return Err(format!("arguments: is {arguments}; a tool is given an object like {{\"script\": \"sum\"}}"));
+            }
+            Self::ScriptSucceeded { artifact } => drop(read_script_name(artifact).map_err(|why| format!("artifact: {why}"))?),
+            Self::UserAnswered { question } => check_key(question).map_err(|why| format!("question: {why}"))?,
+            Self::PageRead { host, .. } => *host = PageHost::alone(host).map_err(|why| format!("host: {why}"))?,
+            Self::TaskDone { .. }
+            | Self::LeadsAtLeast { .. }
+            | Self::LeadStatus { .. }
+            | Self::ToolSucceeded { .. }
+            | Self::After { .. } => {}
+        }
+        Ok(())
     }
 
     /// Reads one of a file that makes a campaign. Its tasks have no numbers yet, so `task_done`

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::artifact::ArtifactType;
+use super::artifact::{ArtifactType, read_script_name};
 use super::proposal::{ExecuteTool, ProposalKind};
 use super::state::{ArtifactHead, CampaignState};
 use crate::domain::{Grants, HttpGrant};
@@ -48,16 +48,10 @@ impl ScriptLanguage {
     }
 }
 
-/// The newest version of a script by its name: KEY, or TYPE/KEY. If both languages have a KEY, that
-/// alone means the one in JavaScript.
+/// The newest version of a script by its name.
 pub fn script_named<'a>(state: &'a CampaignState, name: &str) -> Option<&'a ArtifactHead> {
-    match name.split_once('/') {
-        Some((kind, key)) => {
-            let kind = kind.parse().ok().filter(|kind| ScriptLanguage::of(*kind).is_some())?;
-            state.artifact(kind, key)
-        }
-        None => [ArtifactType::JsScript, ArtifactType::PythonScript].into_iter().find_map(|kind| state.artifact(kind, name)),
-    }
+    let (kinds, key) = read_script_name(name).ok()?;
+    kinds.into_iter().find_map(|kind| state.artifact(kind, key))
 }
 
 /// A version of an artifact, by its sha256.

@@ -12,10 +12,11 @@ use serde_json::Value;
 use super::Campaigns;
 use super::request::{self, FingerprintedWords};
 use super::script::{PresenceOf, not_run};
+use crate::domain::campaign::conditions::needed;
 use crate::domain::campaign::judge::{capabilities_of, is_own_tool};
 use crate::domain::campaign::proposal::ExecuteTool;
 use crate::domain::campaign::words::{ProgramWords, tool_lines};
-use crate::domain::campaign::{CampaignProposal, CampaignState, CampaignTask, CampaignTaskStatus, Requirement};
+use crate::domain::campaign::{CampaignProposal, CampaignState, Requirement};
 use crate::domain::{
     CallAccount, CampaignTaskId, CapabilityVersion, Effect, Outcome, Refusal, ToolSpec, shortened, without_middle,
 };
@@ -88,12 +89,7 @@ impl Campaigns {
 /// The tools that open tasks need and that are none of the program's own, each with a task: they
 /// can only be capabilities.
 fn tools_needed(state: &CampaignState) -> BTreeMap<&str, CampaignTaskId> {
-    let is_open = |task: &&CampaignTask| !matches!(task.status, CampaignTaskStatus::Done | CampaignTaskStatus::Blocked);
-    let conditions = state.tasks.iter().filter(is_open).flat_map(|task| {
-        let all = task.metadata.preconditions.iter().chain(&task.metadata.requires);
-        all.map(move |wanted| (task.id, wanted))
-    });
-    let tools = conditions.filter_map(|(task, wanted)| match wanted {
+    let tools = needed(state).filter_map(|(task, wanted)| match wanted {
         Requirement::ToolSucceeded { tool, .. } if !is_own_tool(tool) => Some((tool.as_str(), task)),
         _ => None,
     });

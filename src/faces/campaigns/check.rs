@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::json;
 
 use super::Campaigns;
-use crate::domain::campaign::artifact::Environment;
+use crate::domain::campaign::artifact::{Environment, read_script_name};
+use crate::domain::campaign::conditions::needed;
 use crate::domain::campaign::page::{PageHost, PageHosts, is_browser_tool};
 use crate::domain::campaign::script::{ScriptLanguage, script_named};
-use crate::domain::campaign::{ArtifactType, CAMPAIGN_PROFILE, CampaignState, CampaignTaskStatus, Requirement};
+use crate::domain::campaign::{ArtifactType, CAMPAIGN_PROFILE, CampaignState, Requirement};
 use crate::domain::{CampaignId, RUN_SCRIPT};
 use crate::model::{Entry, Request};
 use crate::store::CampaignError;
@@ -65,26 +66,19 @@ async fn model_fault(campaigns: &Campaigns) -> Result<Option<String>, CampaignEr
 /// none.
 async fn browser_faults(campaigns: &Campaigns, state: &CampaignState) -> Vec<String> {
     let hosts = PageHosts::of(state.environment().hosts);
-    let (mut faults, mut needed, mut missing) = (Vec::new(), None, BTreeMap::new());
-    for task in &state.tasks {
-        if matches!(task.status, CampaignTaskStatus::Done | CampaignTaskStatus::Blocked) {
-            continue;
-        }
-        for wanted in task.metadata.preconditions.iter().chain(&task.metadata.requires) {
-            match wanted {
-                Requirement::ToolSucceeded { tool, .. } if is_browser_tool(tool) => needed = Some(task.id),
-                Requirement::PageRead { host, .. } => {
-                    needed = Some(task.id);
-                    match PageHost::alone(host) {
-                        Ok(name) if hosts.names(&name) => {}
-                        Ok(name) => drop(missing.insert(name, task.id)),
-                        Err(why) => {
-                            faults.push(format!("task {} reads a page of no host: {why}; block it, and add another", task.id));
-                        }
-                    }
+    let (mut faults, mut reads, mut missing) = (Vec::new(), None, BTreeMap::new());
+    for (task, wanted) in needed(state) {
+        match wanted {
+            Requirement::ToolSucceeded { tool, .. } if is_browser_tool(tool) => reads = Some(task),
+            Requirement::PageRead { host, .. } => {
+                reads = Some(task);
+                match PageHost::alone(host) {
+                    Ok(name) if hosts.names(&name) => {}
+                    Ok(name) => drop(missing.insert(name, task)),
+                    Err(why) => faults.push(format!("task {task} reads a page of no host: {why}; block it, and add another")),
                 }
-                _ => {}
             }
+            _ => {}
         }
     }
     let advice = naming(state, missing.keys().cloned());
@@ -94,7 +88,7 @@ async fn browser_faults(campaigns: &Campaigns, state: &CampaignState) -> Vec<Str
              {advice}"
         )
     }));
-    if let Some(task) = needed
+    if let Some(task) = reads
         && hosts.is_empty()
         && faults.is_empty()
     {
@@ -103,7 +97,7 @@ async fn browser_faults(campaigns: &Campaigns, state: &CampaignState) -> Vec<Str
             naming(state, ["example.com".to_owned()])
         ));
     }
-    if needed.is_some()
+    if reads.is_some()
         && let Err(error) = campaigns.0.browser.look().await
     {
         faults.push(error.to_string());
@@ -123,13 +117,17 @@ fn naming(state: &CampaignState, hosts: impl IntoIterator<Item = String>) -> Str
 
 /// The fault of the languages of scripts, if a task needs one that is not there.
 async fn script_fault(campaigns: &Campaigns, state: &CampaignState) -> Option<String> {
-    let python = |name: &str| script_named(state, name).is_some_and(|script| script.kind == ArtifactType::PythonScript);
+    // One that is not kept yet is in Python if its name says so.
+    let python = |name: &str| match script_named(state, name) {
+        Some(script) => script.kind == ArtifactType::PythonScript,
+        None => read_script_name(name).is_ok_and(|(kinds, _)| kinds == [ArtifactType::PythonScript]),
+    };
     let needs = |wanted: &Requirement| match wanted {
         Requirement::ToolSucceeded { tool, arguments } if tool == RUN_SCRIPT => arguments["script"].as_str().is_some_and(python),
         Requirement::ScriptSucceeded { artifact } => python(artifact),
         _ => false,
     };
-    let task = state.tasks.iter().find(|task| task.metadata.preconditions.iter().chain(&task.metadata.requires).any(needs))?;
+    let (task, _) = needed(state).find(|(_, wanted)| needs(wanted))?;
     let error = campaigns.0.hands.sandbox.ready_for(ScriptLanguage::Python, &BTreeSet::new()).await.err()?;
-    Some(format!("task {} needs a Python script, and {}", task.id, chain(&error)))
+    Some(format!("task {task} needs a Python script, and {}", chain(&error)))
 }

@@ -75,6 +75,35 @@ async fn campaign_conditions_name_tasks_and_leads_of_their_own_campaign() {
 }
 
 #[tokio::test]
+async fn campaign_conditions_that_nothing_can_meet_are_refused_with_their_place() {
+    let desk = Desk::start(two_tasks()).await;
+    let script = |name: &str| json!({"kind": "script_succeeded", "artifact": name});
+    let asks = |question: &str| json!({"kind": "user_answered", "question": question});
+    let runs = |arguments: Value| json!({"kind": "tool_succeeded", "tool": "run_script", "arguments": arguments});
+    for (condition, told) in [
+        (asks(""), "requires[0].question: `` is no key"),
+        (asks("Q"), "requires[0].question: `Q` is no key"),
+        (script("file/x"), "requires[0].artifact: `file/x` is no script: name it by KEY, js_script/KEY or python_script/KEY"),
+        (script("js_script/X"), "requires[0].artifact: `X` is no key"),
+        (script(""), "requires[0].artifact: `` is no key"),
+        (runs(json!([])), "requires[0].arguments: is []; a tool is given an object"),
+        (runs(json!("sum")), "requires[0].arguments: is \"sum\"; a tool is given an object"),
+    ] {
+        let task = json!({"description": "More", "requires": [condition]});
+        let refused = desk.refused("/1/tasks", task.clone()).await;
+        assert!(refused.starts_with(told), "{told}: {refused}");
+        let refused = desk.refused("", json!({"name": "Second", "tasks": [task]})).await;
+        assert!(refused.starts_with(&format!("tasks[0].{told}")), "{told}: {refused}");
+    }
+    for condition in [asks("tone"), script("sum"), script("python_script/sum"), runs(json!({})), runs(Value::Null)] {
+        let task = json!({"description": "More", "requires": [condition]});
+        let (status, taken) = desk.ask(Method::POST, "/1/tasks", Some(task)).await;
+        assert_eq!(status, 200, "{taken}");
+    }
+    desk.check().await;
+}
+
+#[tokio::test]
 async fn campaign_proposals_that_name_what_is_none_of_the_campaign_are_refused_before_anybody_is_asked() {
     let desk = Desk::start(two_tasks()).await;
     let new = |field: &str, conditions: Value| {

@@ -239,6 +239,14 @@ async fn campaign_with_a_python_script_does_not_start_without_python_and_one_wit
     );
     let keep = json!({"type": "js_script", "key": "sum", "content": "return 1"});
     assert_eq!(desk.ask(Method::POST, "/2/artifacts", Some(keep)).await.0, 200);
+    // A script that is still to be written is in the language that its name says.
+    let later = json!({"description": "Later", "requires": [{"kind": "script_succeeded", "artifact": "python_script/later"}]});
+    assert_eq!(desk.ask(Method::POST, "/2/tasks", Some(later)).await.0, 200);
+    desk.app.script([text("ready")]);
+    let (status, refused) = desk.ask(Method::POST, "/2/start", None).await;
+    assert!(status == 409 && refused.to_string().contains("task 4 needs a Python script, and Python is not"), "{refused}");
+    let block = json!({"deed": "block", "reason": "No Python is here."});
+    assert_eq!(desk.ask(Method::POST, "/2/tasks/4", Some(block)).await.0, 200);
     desk.app.script([text("ready")]);
     assert_eq!(desk.ask(Method::POST, "/2/start", None).await.0, 200);
     desk.check().await;
