@@ -226,8 +226,10 @@ fn rows(text: &str) -> Result<Vec<(usize, Vec<String>)>, String> {
                 row.push(std::mem::take(&mut field));
                 was_quoted = false;
             }
+            // The LF behind it ends the line.
             '\r' if !quoted && chars.peek() == Some(&'\n') => {}
-            '\n' => {
+            '\r' if chars.peek() == Some(&'\n') => field.push(c),
+            '\r' | '\n' => {
                 line += 1;
                 if quoted {
                     field.push(c);

@@ -23,6 +23,19 @@ fn campaign_leads_are_imported_whole_or_not_at_all() {
 }
 
 #[test]
+fn campaign_lead_files_have_lines_that_end_with_lf_cr_lf_or_cr() {
+    let lines =
+        ["full_name,profile_url,title", "Ada,https://x.example/ada,\"CTO\"", "", "Bob,https://x.example/bob,\"a", "b\"", ""];
+    for end in ["\n", "\r\n", "\r"] {
+        let read = read_csv(&lines.join(end)).unwrap();
+        let told: Vec<_> = read.iter().map(|lead| (lead.full_name.as_str(), lead.attributes["title"].as_str())).collect();
+        assert_eq!(told, [("Ada", "CTO"), ("Bob", format!("a{end}b").as_str())], "{end:?}");
+        let wrong = read_csv(&[&lines[..5], &["Cy"]].concat().join(end)).unwrap_err();
+        assert_eq!(wrong, ["line 6: has 1 fields, the header has 3"], "{end:?}");
+    }
+}
+
+#[test]
 fn campaign_leads_have_columns_with_a_name_each() {
     for (header, faults) in [
         ("full_name,profile_url,title,title", &["line 1: column 4 of the header is title, as one before it"][..]),
