@@ -43,7 +43,7 @@ pub enum CampaignCommand {
         /// Its number
         id: i64,
     },
-    /// The same, and write its files anew
+    /// The same, and write its files anew; it fails if one cannot be written
     Open {
         /// Its number
         id: i64,
@@ -130,7 +130,7 @@ pub enum CampaignCommand {
         #[arg(long = "type")]
         artifact_type: Option<String>,
         /// Take this one back
-        #[arg(long, value_name = "CONTEXT")]
+        #[arg(long, value_name = "CONTEXT", conflicts_with_all = ["kind", "count", "until", "artifact_type"])]
         revoke: Option<i64>,
     },
     /// Show a log: audit, or events
@@ -209,7 +209,11 @@ pub(super) async fn run(ask: CampaignCommand, client: &Client, screen: &mut Scre
             say(&made, format!("Campaign {} is made. Start it: level3 campaign start {}", made.id, made.id), screen)
         }
         C::List => list(client, screen).await,
-        C::Show { id } | C::Open { id } => show(id, client, screen).await,
+        C::Show { id } => show(id, client, screen).await.map(drop),
+        C::Open { id } => match show(id, client, screen).await?.unwritten {
+            none if none.is_empty() => Ok(()),
+            unwritten => Err(CliError::Failed(format!("not all of its files were written: {}", unwritten.join("; ")))),
+        },
         C::Start { id } => steer(id, "start", client, screen).await,
         C::Pause { id } => steer(id, "pause", client, screen).await,
         C::Resume { id } => steer(id, "resume", client, screen).await,
@@ -314,8 +318,9 @@ async fn task(ask: CampaignTaskAsk, client: &Client, screen: &mut Screen<'_>) ->
     let Some(number) = what.filter(|_| !describes) else {
         return Err(CliError::Usage("--preconditions, --requires, --needs and --from are for `add`".to_owned()));
     };
+    let number: i64 = number.parse().map_err(|_| CliError::Usage(format!("{number} is no number of a task")))?;
     let body = json!({"deed": deed, "reason": more.unwrap_or_default()});
-    order(id, &["tasks".to_owned(), number], &body, client, screen).await
+    order(id, &["tasks".to_owned(), number.to_string()], &body, client, screen).await
 }
 
 /// The list that an option gives in JSON; an empty one without it.
@@ -353,10 +358,10 @@ async fn list(client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> 
     Ok(())
 }
 
-async fn show(id: i64, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {
+async fn show(id: i64, client: &Client, screen: &mut Screen<'_>) -> Result<CampaignInfo, CliError> {
     let found: CampaignInfo = client.get(&["campaigns", &id.to_string()], &[]).await?;
     if screen.json(&found)? {
-        return Ok(());
+        return Ok(found);
     }
     let CampaignInfo { campaign, watched, tasks, leads, artifacts, .. } = &found;
     screen.line(format!("Campaign {id}: {} ({}), {} cycles", campaign.name, campaign.status, campaign.cycles))?;
@@ -377,7 +382,7 @@ async fn show(id: i64, client: &Client, screen: &mut Screen<'_>) -> Result<(), C
     screen.table(["TASK", "STATE", "WHAT", "BEGINS WHEN", "STILL UNPROVEN"], &rows, "It has no task.")?;
     screen.line(format!("Leads: {}", json!(leads)))?;
     screen.line(format!("Artifacts: {}", json!(artifacts)))?;
-    Ok(())
+    Ok(found)
 }
 
 async fn leads(id: i64, client: &Client, screen: &mut Screen<'_>) -> Result<(), CliError> {

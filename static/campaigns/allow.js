@@ -10,10 +10,14 @@ const HOUR = 3_600_000;
 /** The kinds that have a type besides. */
 const TYPED = ["persist"];
 
+/** No proposal keeps one of this type. */
+const NEVER_PROPOSED = "environment";
+
 /** The form, as `orderForm` gives it. */
 export function allowForm({ api, id, load, announce }) {
   const chosen = { kind: "persist", type: "" };
-  const types = select([["", said.anyType], ...Object.entries(said.types)], "", (type) => (chosen.type = type));
+  const kept = Object.entries(said.types).filter(([type]) => type !== NEVER_PROPOSED);
+  const types = select([["", said.anyType], ...kept], "", (type) => (chosen.type = type));
   const typed = field(said.type, types);
   const kinds = select(Object.entries(said.contextKinds), chosen.kind, (kind) => {
     chosen.kind = kind;

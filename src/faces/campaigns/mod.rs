@@ -38,6 +38,14 @@ const MOST_NAMED: usize = 3;
 #[derive(Clone)]
 pub struct Campaigns(Arc<Parts>);
 
+/// A campaign that a person looks at.
+pub struct SeenCampaign {
+    /// Its state.
+    pub state: CampaignState,
+    /// The files of it that could not be written, each with why.
+    pub unwritten: Vec<String>,
+}
+
 struct Parts {
     executor: Executor,
     hands: Hands,
@@ -133,22 +141,26 @@ impl Campaigns {
     ///
     /// # Errors
     /// [`CampaignError`] if there is no such campaign.
-    pub async fn look(&self, id: CampaignId) -> Result<CampaignState, CampaignError> {
+    pub async fn look(&self, id: CampaignId) -> Result<SeenCampaign, CampaignError> {
         let why = match self.store().campaign_state(id).await {
             Err(CampaignError::Broken(_, why)) => why,
             other => {
                 let mut state = other?;
+                if state.campaign.status == CampaignStatus::Error {
+                    // A change that fits its sha256 is found by its event alone.
+                    state = self.store().remains_of_campaign(id).await?;
+                }
                 self.store().name_approvals(std::slice::from_mut(&mut state.campaign)).await?;
-                self.write_files(id).await;
-                return Ok(state);
+                let unwritten = self.write_files(id).await;
+                return Ok(SeenCampaign { state, unwritten });
             }
         };
-        let remains = self.store().remains_of_campaign(id).await?;
-        if remains.campaign.status == CampaignStatus::Error {
-            return Ok(remains);
+        let mut state = self.store().remains_of_campaign(id).await?;
+        if state.campaign.status != CampaignStatus::Error {
+            self.end_broken(id, &why).await;
+            state = self.store().remains_of_campaign(id).await?;
         }
-        self.end_broken(id, &why).await;
-        self.store().remains_of_campaign(id).await
+        Ok(SeenCampaign { state, unwritten: Vec::new() })
     }
 
     /// Ends the campaign that this says is broken, and gives it back as it was.
@@ -180,8 +192,7 @@ impl Campaigns {
 
     /// Checks that the events and all artifacts of a campaign are what was kept.
     async fn check_kept(&self, id: CampaignId) -> Result<(), CampaignError> {
-        let mut broken = self.store().campaign_chain(id).await?;
-        broken.extend(self.store().changed_artifacts(id).await?);
+        let mut broken = self.store().unkept_of_campaign(id).await?;
         if broken.is_empty() {
             return Ok(());
         }
@@ -222,9 +233,9 @@ impl Campaigns {
         replayed::verify(self.store(), id).await
     }
 
-    /// Writes the files of a campaign. If that fails, the log says so: nothing reads them.
-    pub async fn write_files(&self, id: CampaignId) {
-        self.0.folder.write(self.store(), id).await;
+    /// Writes the files of a campaign. Gives those that could not be written, each with why.
+    async fn write_files(&self, id: CampaignId) -> Vec<String> {
+        self.0.folder.write(self.store(), id).await
     }
 
     fn store(&self) -> &Store {

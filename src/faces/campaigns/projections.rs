@@ -14,7 +14,8 @@ use super::Campaigns;
 use crate::domain::CampaignId;
 use crate::domain::campaign::files::{files, is_shown};
 use crate::facts::{Event, EventRecord};
-use crate::store::{Announced, CampaignError, Store, StoreError};
+use crate::store::{Announced, CampaignError, Store};
+use crate::telemetry::chain;
 use crate::whole_file;
 
 pub(super) async fn run(campaigns: &Campaigns, shutdown: CancellationToken) {
@@ -82,14 +83,17 @@ impl CampaignsFolder {
         Self { path, writing: Arc::default() }
     }
 
-    /// Writes the files of a campaign, each in one move. If that fails, the log says so.
-    pub(super) async fn write(&self, store: &Store, id: CampaignId) {
-        if let Err(error) = self.try_write(store, id).await {
-            tracing::warn!(error = &error as &dyn std::error::Error, campaign = %id, "the files of a campaign could not be written");
+    /// Writes the files of a campaign, each in one move, whatever becomes of the others. Gives
+    /// those that could not be written, each with why. The log says it too.
+    pub(super) async fn write(&self, store: &Store, id: CampaignId) -> Vec<String> {
+        let unwritten = self.try_write(store, id).await.unwrap_or_else(|error| vec![chain(&error)]);
+        for why in &unwritten {
+            tracing::warn!(why, campaign = %id, "a file of a campaign could not be written");
         }
+        unwritten
     }
 
-    async fn try_write(&self, store: &Store, id: CampaignId) -> Result<(), CampaignError> {
+    async fn try_write(&self, store: &Store, id: CampaignId) -> Result<Vec<String>, CampaignError> {
         let writing = Arc::clone(&self.writing).lock_owned().await;
         let state = store.campaign_state(id).await?;
         let folder = self.path.join(id.to_string());
@@ -98,15 +102,19 @@ impl CampaignsFolder {
             let _writing = writing;
             write_all(&folder, &files(&state))
         });
-        let written = written.await.unwrap_or_else(|_| Err(std::io::Error::other("writing was cut off")));
-        written.map_err(|error| CampaignError::Store(StoreError::broken(error)))
+        Ok(written.await.unwrap_or_else(|_| vec!["writing was cut off".to_owned()]))
     }
 }
 
-fn write_all(folder: &Path, files: &[(&'static str, String)]) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder)?;
-    for (name, text) in files {
-        whole_file::mirror(&folder.join(name), text)?;
+/// Gives those that could not be written.
+fn write_all(folder: &Path, files: &[(&'static str, String)]) -> Vec<String> {
+    let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+    if let Err(error) = std::fs::create_dir_all(folder) {
+        return vec![failed(folder, error)];
     }
-    Ok(())
+    let unwritten = files.iter().filter_map(|(name, text)| {
+        let file = folder.join(name);
+        whole_file::mirror(&file, text).err().map(|error| failed(&file, error))
+    });
+    unwritten.collect()
 }

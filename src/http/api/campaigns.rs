@@ -6,13 +6,13 @@ use axum::routing::{delete, get, post};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
+use super::reply::{ApiRefusal, At, Body, QueryString, Reply, limit};
 use crate::domain::campaign::artifact::check_key;
 use crate::domain::campaign::judge::{hindrance, is_met};
 use crate::domain::campaign::snapshot::{snapshot, unproven};
 use crate::domain::campaign::{ArtifactType, CampaignInput, CampaignState, Need, Requirement, TaskMetadata};
 use crate::domain::{CampaignId, exact, misfit};
-use crate::faces::campaigns::Campaigns;
+use crate::faces::campaigns::{Campaigns, SeenCampaign};
 use crate::http::Doors;
 use crate::http::visitor::{Closed, Owner};
 use crate::store::{CampaignError, CampaignLog, CampaignOrder, NewCampaign, NewCampaignTask, WholeCampaign};
@@ -143,11 +143,10 @@ fn placed(why: String) -> ApiRefusal {
 }
 
 async fn show(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<CampaignInfo> {
-    let state = doors.campaigns.look(id).await?;
-    Ok(Json(info(&doors, state)))
+    Ok(Json(info(&doors, doors.campaigns.look(id).await?)))
 }
 
-fn info(doors: &Doors, state: CampaignState) -> CampaignInfo {
+fn info(doors: &Doors, SeenCampaign { state, unwritten }: SeenCampaign) -> CampaignInfo {
     let now = doors.clock.now();
     let shown = |wanted: &Requirement| ShownCondition { words: wanted.to_string(), holds: is_met(&state, wanted, now) };
     let tasks = state.tasks.iter().map(|task| ShownCampaignTask {
@@ -164,6 +163,7 @@ fn info(doors: &Doors, state: CampaignState) -> CampaignInfo {
         artifacts: state.artifacts,
         contexts: state.contexts,
         campaign: state.campaign,
+        unwritten,
     }
 }
 
@@ -251,7 +251,7 @@ async fn present(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<CampaignT
 }
 
 async fn verify(Owner(doors): Owner, At(id): At<CampaignId>) -> Reply<CampaignVerified> {
-    let broken = doors.store.campaign_chain(id).await?;
+    let broken = doors.store.unkept_of_campaign(id).await?;
     let verified = doors.campaigns.verify(id).await?;
     let clean = broken.is_empty() && verified.differs.is_none();
     let (turn, differs) = verified.differs.unzip();
@@ -351,7 +351,7 @@ async fn log(
         Some("events") => CampaignLog::Events,
         Some(other) => return Err(ApiRefusal::bad(format!("`log` is `{other}`; it is audit or events"))),
     };
-    let limit = asked.limit.unwrap_or(200).clamp(1, MOST);
+    let limit = limit(asked.limit, 200, MOST)?;
     Ok(Json(doors.store.campaign_log(id, log, asked.kind.as_deref(), limit).await?))
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 
 use super::CampaignError;
-use super::broken::fitting;
+use super::broken::{fits, fitting, unfit_artifacts};
 use super::rows::{Of, rows};
 use super::writing::NewArtifact;
 use crate::domain::campaign::judge::is_met;
@@ -26,7 +26,8 @@ impl Store {
         self.has_room()?;
         let mut unit = self.begin(now).await?;
         let rows = rows(&mut *unit.tx, Of::Campaign(id)).await?.ok_or(CampaignError::Unknown(id))?;
-        let from = CampaignState::of(fitting(rows.clone())).map_err(CampaignError::broken(id))?;
+        let unfit = unfit_artifacts(&mut *unit.tx, id).await?;
+        let from = CampaignState::of(fitting(rows.clone(), &unfit)).map_err(CampaignError::broken(id))?;
         let tasks = rows.tasks.into_iter().map(value::<CampaignTask>).collect::<Result<Vec<_>, _>>()?;
         let artifacts = rows.artifacts.into_iter().map(value::<Artifact>).collect::<Result<Vec<_>, _>>()?;
         let mut leads = unit.all_leads(id).await?;
@@ -53,7 +54,7 @@ impl Store {
         unit.record_leads(campaign.conversation_id, &leads, "copied").await?;
         for kept in &artifacts {
             // One that was changed is what broke the campaign, and is left behind.
-            if kept.checked().is_err() {
+            if !fits(kept, &unfit) {
                 continue;
             }
             let Artifact { artifact_type: kind, artifact_key: key, content, source, .. } = kept;

@@ -159,8 +159,13 @@ impl Store {
         }
         let mut state = state;
         (state.campaign.idle_cycles, state.campaign.bad_answers) = (0, 0);
-        let reason = (input == CampaignInput::Pause)
-            .then_some("paused by a person; a proposal that was under way was dropped, and is not counted as made");
+        let reason = match input {
+            CampaignInput::Pause if unit.has_open_turn(conversation).await? => {
+                Some("paused by a person; the cycle that was under way was dropped, and does not count")
+            }
+            CampaignInput::Pause => Some("paused by a person"),
+            _ => None,
+        };
         let campaign = unit.move_campaign(&state, input, reason).await?;
         unit.commit().await?;
         Ok(campaign)
@@ -318,14 +323,7 @@ impl Unit {
                 Ok(format!("Lead {id} is {status}."))
             }
             CampaignOrder::Allow(kind, artifact_type, uses_left, until) => {
-                if !(1..=MOST_USES).contains(&uses_left) {
-                    return Err(CampaignError::Wrong(format!("count: is {uses_left}; 1 to {MOST_USES} can be allowed at once")));
-                }
-                if artifact_type.is_some() && kind != ContextKind::Persist {
-                    return Err(CampaignError::Wrong(format!(
-                        "type: `persist` alone has one, and `{kind}` has none; leave it out"
-                    )));
-                }
+                check_allowed(kind, artifact_type, uses_left).map_err(CampaignError::Wrong)?;
                 if until <= self.now || until > self.now + TimeDelta::hours(MOST_HOURS) {
                     return Err(CampaignError::Wrong(format!("until: has to be within the next {MOST_HOURS} hours")));
                 }
@@ -333,7 +331,8 @@ impl Unit {
                 let (campaign_id, created_at) = (campaign.id, self.now);
                 let context = ApprovalContext { id, campaign_id, kind, artifact_type, uses_left, until, void: false, created_at };
                 self.record(campaign.conversation_id, &[ContextChanged { context }.into()]).await?;
-                Ok(format!("Approval context {id}: the next {uses_left} of `{kind}` are not asked about."))
+                let typed = artifact_type.map(|kind| format!(" of type `{kind}`")).unwrap_or_default();
+                Ok(format!("Approval context {id}: the next {uses_left} of `{kind}`{typed} are not asked about."))
             }
             CampaignOrder::Revoke(id) => {
                 let there = state.contexts.iter().find(|context| context.id == id);
@@ -449,5 +448,19 @@ impl Unit {
             self.score_leads(campaign, named, &config.content).await?;
         }
         Ok((new, changed))
+    }
+}
+
+/// Checks that proposals can be allowed as an approval context says.
+fn check_allowed(kind: ContextKind, artifact_type: Option<ArtifactType>, uses: i32) -> Result<(), String> {
+    if !(1..=MOST_USES).contains(&uses) {
+        return Err(format!("count: is {uses}; 1 to {MOST_USES} can be allowed at once"));
+    }
+    match artifact_type {
+        Some(_) if kind != ContextKind::Persist => {
+            Err(format!("type: `persist` alone has one, and `{kind}` has none; leave it out"))
+        }
+        Some(of) if !of.may_come_of_proposals() => Err(format!("type: no proposal keeps an `{of}`; a person keeps it")),
+        _ => Ok(()),
     }
 }

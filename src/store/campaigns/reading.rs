@@ -124,10 +124,7 @@ impl Store {
     }
 
     /// The places at which the chain of a campaign's events is broken, as sentences.
-    ///
-    /// # Errors
-    /// If the database does not answer.
-    pub async fn campaign_chain(&self, id: CampaignId) -> Result<Vec<String>, CampaignError> {
+    pub(super) async fn campaign_chain(&self, id: CampaignId) -> Result<Vec<String>, CampaignError> {
         let conversation = self.conversation_of_campaign(id).await?;
         let broken = query_scalar::<_, i64>(
             "SELECT sequence FROM (SELECT sequence, hash, coalesce(lag(sequence) OVER stream, 0) AS before,

@@ -99,6 +99,9 @@ pub struct CampaignInfo {
     pub artifacts: Vec<ArtifactHead>,
     /// Its approval contexts.
     pub contexts: Vec<ApprovalContext>,
+    /// Its files that could not be written, each with why.
+    #[serde(default)]
+    pub unwritten: Vec<String>,
 }
 
 /// A state as the model is shown it.

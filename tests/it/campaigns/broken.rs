@@ -65,6 +65,11 @@ async fn campaign_with_a_changed_artifact_is_broken_by_a_reading_of_its_state_to
 async fn campaign_that_is_not_what_was_kept_is_broken_as_it_is_resumed() {
     for (damage, why) in [
         ("UPDATE artifacts SET content = 'Hot' WHERE version = 1", "the heuristic tone version 1 does not fit its sha256"),
+        ("DELETE FROM artifacts WHERE version = 2", "the heuristic tone version 2 is gone"),
+        (
+            "UPDATE artifacts SET content = 'Hot', sha256 = encode(sha256('Hot'), 'hex') WHERE version = 2",
+            "the heuristic tone version 2 is not what its event says",
+        ),
         (
             "UPDATE events SET created_at = created_at - interval '1 microsecond'
              WHERE conversation_id = (SELECT conversation_id FROM campaigns WHERE id = 1) AND sequence = 2",
@@ -77,10 +82,16 @@ async fn campaign_that_is_not_what_was_kept_is_broken_as_it_is_resumed() {
         assert_eq!(desk.ask(Method::POST, "/1/pause", None).await.0, 200);
         desk.damage(damage).await;
         assert_eq!(desk.get("/1").await["campaign"]["status"], "paused", "its newest artifacts hold");
+        let (_, verified) = desk.ask(Method::POST, "/1/verify", None).await;
+        assert!(verified["clean"] == false && verified["broken"].to_string().contains(why), "{verified}");
         let (status, refused) = desk.ask(Method::POST, "/1/resume", None).await;
         let told = refused["error"].as_str().unwrap();
         assert!(status == 409 && told.contains(why) && told.contains("level3 campaign copy 1"), "{refused}");
-        desk.is_broken(why).await;
+        let shown = desk.is_broken(why).await;
+        let changed = shown["artifacts"].to_string().contains("\"version\":2") && damage.contains("version = 2");
+        assert!(!changed, "it is shown without what was changed: {shown}");
+        assert_eq!(desk.ask(Method::POST, "/1/copy", None).await, (200, json!({"id": 2})));
+        assert_eq!(desk.ask(Method::POST, "/2/verify", None).await.1["clean"], true);
     }
 }
 

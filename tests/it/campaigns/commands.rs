@@ -95,6 +95,27 @@ async fn campaign_commands_make_list_show_steer_and_copy() {
 }
 
 #[tokio::test]
+async fn campaign_open_writes_each_file_that_can_be_written_and_names_the_one_that_cannot() {
+    let desk = Desk::start(two_tasks()).await;
+    let folder = desk.app.data().join("campaigns/1");
+    let (stuck, tasks) = (folder.join("environment.md"), folder.join("tasks.md"));
+    // The server may write it a moment after the campaign was made.
+    while std::fs::create_dir(&stuck).is_err() {
+        let _ = std::fs::remove_file(&stuck);
+    }
+    std::fs::write(&tasks, "junk").unwrap();
+    let ran = campaign(&desk.app, &["open", "1"]).await;
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.err.contains(&format!("{}: Is a directory", stuck.display())) && !ran.err.contains("tasks.md"), "{ran:?}");
+    assert!(ran.out.contains("Keep a note"), "it is shown all the same: {ran:?}");
+    assert!(std::fs::read_to_string(&tasks).unwrap().contains("# Tasks of"));
+    std::fs::remove_dir(&stuck).unwrap();
+    done(&desk.app, &["open", "1"]).await;
+    assert!(stuck.is_file());
+    desk.check().await;
+}
+
+#[tokio::test]
 async fn campaign_tasks_of_the_command_line_have_preconditions_required_effects_and_needs() {
     let (desk, files) = (Desk::start(two_tasks()).await, Files::new());
     let app = &desk.app;
@@ -143,6 +164,7 @@ async fn campaign_tasks_of_the_command_line_have_preconditions_required_effects_
     refused(app, &["task", "1", "add", "--from", &odd], 2, "unknown field `tasks`, expected one of `description`").await;
     refused(app, &["task", "1", "add", "--from", "nowhere.json"], 2, "nowhere.json cannot be read").await;
     refused(app, &["task", "1", "finish", "4", "--needs", &shown], 2, "are for `add`").await;
+    refused(app, &["task", "1", "finish", "abc"], 2, "abc is no number of a task").await;
     refused(app, &["task", "1", "skip", "4"], 1, "`skip` is none of").await;
     assert_eq!(desk.get("/1").await["tasks"].as_array().map(Vec::len), Some(5), "what was refused made nothing");
 
@@ -190,14 +212,21 @@ async fn campaign_leads_artifacts_contexts_logs_and_exports_of_the_command_line(
 
     let until = (app.now() + TimeDelta::hours(1)).to_rfc3339();
     let allowed = done(app, &["context", "1", "persist", "--count", "2", "--until", &until, "--type", "message"]).await;
-    assert!(allowed.ends_with("the next 2 of `persist` are not asked about.\n"), "{allowed}");
+    assert!(allowed.ends_with("the next 2 of `persist` of type `message` are not asked about.\n"), "{allowed}");
     let context = desk.get("/1").await["contexts"][0].clone();
     assert_eq!((&context["artifact_type"], &context["uses_left"]), (&json!("message"), &json!(2)), "{context}");
     refused(app, &["context", "1", "persist", "--count", "51", "--until", &until], 1, "1 to 50 can be allowed at once").await;
     refused(app, &["context", "1", "persist"], 2, "--until").await;
     let typed = ["context", "1", "interact", "--until", &until, "--type", "message"];
     refused(app, &typed, 1, "`persist` alone has one, and `interact` has none").await;
-    let revoked = done(app, &["context", "1", "--revoke", &context["id"].to_string()]).await;
+    let never = ["context", "1", "persist", "--until", &until, "--type", "environment"];
+    refused(app, &never, 1, "type: no proposal keeps an `environment`").await;
+    let number = context["id"].to_string();
+    for both in [&["interact"][..], &["--count", "3"], &["--until", &until], &["--type", "message"]] {
+        refused(app, &[&["context", "1", "--revoke", &number][..], both].concat(), 2, "cannot be used with").await;
+    }
+    assert_eq!(desk.get("/1").await["contexts"][0]["void"], false, "one of the two is not done without the other");
+    let revoked = done(app, &["context", "1", "--revoke", &number]).await;
     assert!(revoked.ends_with("holds no more.\n"), "{revoked}");
     refused(app, &["context", "1", "--revoke", "99"], 1, "has no approval context 99").await;
 
