@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::Deserialize;
 
-use super::reply::{ApiRefusal, At, Body, QueryString, Reply};
+use super::reply::{self, ApiRefusal, At, Body, QueryString, Reply};
 use crate::domain::ConversationId;
 use crate::facts::EventRecord;
 use crate::http::visitor::Visitor;
@@ -52,6 +52,7 @@ pub(super) async fn create(
 }
 
 async fn branched(visitor: &Visitor, from: BranchPoint, profile: Option<&str>) -> Result<ConversationId, ApiRefusal> {
+    talked_in(visitor, from.conversation).await?;
     let theirs = visitor.theirs();
     let last = theirs.last_sequence(from.conversation).await?;
     if !(0..=last).contains(&from.seq) {
@@ -120,8 +121,8 @@ pub(super) async fn change(
     Ok(Json(ChangedConversation { id }))
 }
 
-/// Refuses a conversation that no list ever has, which is nobody's to name or to put away: that of
-/// a contact, a campaign or a program.
+/// Refuses a conversation that no list ever has, which is nobody's to name, to put away or to go on
+/// from: that of a contact, a campaign or a program.
 async fn talked_in(visitor: &Visitor, id: ConversationId) -> Result<(), ApiRefusal> {
     let profile = visitor.theirs().profile_of(id).await?;
     if visitor.mains().contains(&profile) { Ok(()) } else { Err(StoreError::NoConversation(id).into()) }
@@ -157,10 +158,7 @@ pub(super) async fn frames(
     At(id): At<ConversationId>,
     QueryString(Before { before, limit }): QueryString<Before>,
 ) -> Reply<Frames> {
-    let limit = limit.unwrap_or(FRAMES);
-    if !(1..=MOST_FRAMES).contains(&limit) {
-        return Err(ApiRefusal::bad(format!("`limit` is a number from 1 to {MOST_FRAMES}")));
-    }
+    let limit = reply::limit(limit, FRAMES, MOST_FRAMES)?;
     let mut events = visitor.theirs().events_before(id, before, limit).await?;
     let anew = visitor.theirs().begun_anew_at(id).await?;
     events.retain(|event| event.sequence > anew);

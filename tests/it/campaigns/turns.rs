@@ -2,6 +2,7 @@
 //! show them.
 
 use reqwest::Method;
+use serde_json::json;
 use sqlx::Executor;
 
 use super::{Desk, two_tasks};
@@ -23,7 +24,7 @@ async fn campaign_pause_stops_a_cycle_that_was_queued_while_it_waited_for_the_ca
         held.execute("COMMIT").await.unwrap();
     };
     let (present, (status, paused), _) = tokio::join!(desk.ask(Method::POST, "/1/present", None), pause, release);
-    assert_eq!((present.0, status, &paused["status"]), (200, 200, &serde_json::json!("paused")), "{paused}");
+    assert_eq!((present.0, status, &paused["status"]), (200, 200, &json!("paused")), "{paused}");
     assert_eq!(desk.app.count("SELECT count(*) FROM turns WHERE origin = 'cycle'").await, 1, "the sign of presence was first");
     assert_eq!(desk.app.count("SELECT count(*) FROM turns WHERE ended_at IS NULL").await, 0);
     desk.app.run_until_idle().await;
@@ -38,4 +39,15 @@ async fn campaign_conversations_do_not_stand_in_the_list_of_chat() {
     let profiles: Vec<_> = listed["conversations"].as_array().unwrap().iter().map(|one| one["profile"].as_str()).collect();
     assert!(!profiles.contains(&Some("campaign")), "{listed}");
     assert_eq!(desk.app.count("SELECT count(*) FROM conversations WHERE profile = 'campaign'").await, 1);
+}
+
+#[tokio::test]
+async fn campaign_conversation_is_gone_on_from_by_no_branch() {
+    let desk = Desk::start(two_tasks()).await;
+    let conversation = desk.get("/1").await["campaign"]["conversation_id"].clone();
+    let from = json!({"from": {"conversation": conversation, "seq": 1}});
+    let (status, refused) = api::ask(&desk.app, Method::POST, "/api/conversations", Some(from)).await;
+    assert_eq!(status, 404, "{refused}");
+    assert_eq!(desk.app.count("SELECT count(*) FROM conversations WHERE branch_of IS NOT NULL").await, 0);
+    desk.check().await;
 }
