@@ -19,7 +19,7 @@ pub fn is_shown(kind: ArtifactType) -> bool {
 const HEAD: &str = "<!-- Written by level3 from its database, and never read: changes here are lost. -->\n";
 
 fn context(state: &CampaignState) -> String {
-    let mut text = format!("{HEAD}# {}\n", state.campaign.name);
+    let mut text = format!("{HEAD}# {}\n", line(&state.campaign.name));
     for artifact in state.artifacts.iter().filter(|artifact| artifact.kind == ArtifactType::Context) {
         let _ = write!(
             text,
@@ -33,11 +33,11 @@ fn context(state: &CampaignState) -> String {
 /// Names of secrets and plain settings, never a value of a secret.
 fn environment(state: &CampaignState) -> String {
     let environment = state.environment();
-    let mut text = format!("{HEAD}# Environment of {}\n", state.campaign.name);
+    let mut text = format!("{HEAD}# Environment of {}\n", line(&state.campaign.name));
     let mut list = |title: &str, items: &[String]| {
         if !items.is_empty() {
-            let _ =
-                write!(text, "\n## {title}\n\n{}\n", items.iter().map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n"));
+            let items = items.iter().map(|item| format!("- {}", line(item))).collect::<Vec<_>>().join("\n");
+            let _ = write!(text, "\n## {title}\n\n{items}\n");
         }
     };
     list("Secrets, by name", &environment.secrets);
@@ -48,15 +48,20 @@ fn environment(state: &CampaignState) -> String {
 }
 
 fn tasks(state: &CampaignState) -> String {
-    let mut text = format!("{HEAD}# Tasks of {} ({})\n\n", state.campaign.name, state.campaign.status);
+    let mut text = format!("{HEAD}# Tasks of {} ({})\n\n", line(&state.campaign.name), state.campaign.status);
     for task in &state.tasks {
         let mark = if task.status == CampaignTaskStatus::Done { "x" } else { " " };
-        let _ = writeln!(text, "- [{mark}] {}: {} ({})", task.id, task.description, task.status);
+        let _ = writeln!(text, "- [{mark}] {}: {} ({})", task.id, line(&task.description), task.status);
         for wanted in &task.metadata.requires {
-            let _ = writeln!(text, "  - {wanted}");
+            let _ = writeln!(text, "  - {}", line(&wanted.to_string()));
         }
     }
     text
+}
+
+/// The text in one line: one of several could look like other tasks, or other sections.
+fn line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -35,3 +35,18 @@ fn the_artifacts_that_are_shown_are_those_that_change_a_file() {
         assert_eq!(files(&state) != before, is_shown(*kind), "{kind}");
     }
 }
+
+#[test]
+fn a_task_is_one_line_however_many_it_was_written_in() {
+    let mut state = campaign();
+    let task = json!({
+        "id": 7, "campaign_id": 1, "description": "# Look\n- [x] 8: Write (done)\n\nagain", "status": "pending",
+        "metadata": {"requires": [{"kind": "page_read", "host": "example.com", "contains": "a\n- [x] b"}]},
+        "created_at": DateTime::UNIX_EPOCH, "updated_at": DateTime::UNIX_EPOCH,
+    });
+    state.tasks.push(serde_json::from_value(task).expect("a task"));
+    let (_, tasks) = &files(&state)[2];
+    let lines: Vec<_> = tasks.lines().skip(3).collect();
+    assert_eq!(lines[0], "- [ ] 7: # Look - [x] 8: Write (done) again (pending)");
+    assert!(lines.len() == 2 && lines[1].starts_with("  - "), "{tasks}");
+}
