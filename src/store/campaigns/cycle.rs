@@ -202,10 +202,7 @@ impl Store {
         let mut unit = self.begin(now).await?;
         let mut state = unit.hold_campaign(id).await?;
         let conversation = state.campaign.conversation_id;
-        let busy =
-            sqlx::query_scalar::<_, bool>("SELECT EXISTS (SELECT FROM turns WHERE conversation_id = $1 AND ended_at IS NULL)");
-        let busy = busy.bind(conversation.0).fetch_one(&mut *unit.tx).await?;
-        if state.campaign.status != CampaignStatus::Active || busy {
+        if state.campaign.status != CampaignStatus::Active || unit.has_open_turn(conversation).await? {
             return Ok(false);
         }
         if state.campaign.cycles_left.is_some() && state.campaign.waits_for.is_none() {

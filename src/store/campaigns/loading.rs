@@ -211,6 +211,12 @@ impl Unit {
         self.read_campaign(id).await
     }
 
+    /// True if a turn of a conversation waits or runs.
+    pub(super) async fn has_open_turn(&mut self, conversation: ConversationId) -> Result<bool, StoreError> {
+        let open = query_scalar::<_, bool>("SELECT EXISTS (SELECT FROM turns WHERE conversation_id = $1 AND ended_at IS NULL)");
+        Ok(open.bind(conversation.0).fetch_one(&mut *self.tx).await?)
+    }
+
     /// Reads the state of a campaign that is held.
     pub(super) async fn read_campaign(&mut self, id: CampaignId) -> Result<CampaignState, CampaignError> {
         let rows = rows(&mut *self.tx, Of::Campaign(id)).await?.ok_or(CampaignError::Unknown(id))?;
