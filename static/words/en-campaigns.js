@@ -12,7 +12,7 @@ export const campaigns = {
   now: (state) => `Now: ${state}`,
   cycles: (count) => (count === 1 ? "1 cycle" : `${count} cycles`),
   copyOf: (id) => `A copy of campaign ${id}`,
-  nextAt: (time) => `The next cycle not before ${time}`,
+  nextAt: (time) => `The next cycle: ${time}, or as soon as something is new`,
   make: "Make a campaign",
   name: "Name",
   tasksLabel: "Tasks",

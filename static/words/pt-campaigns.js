@@ -12,7 +12,7 @@ export const campaigns = {
   now: (state) => `Agora: ${state}`,
   cycles: (count) => (count === 1 ? "1 ciclo" : `${count} ciclos`),
   copyOf: (id) => `Uma cópia da campanha ${id}`,
-  nextAt: (time) => `O próximo ciclo não antes de ${time}`,
+  nextAt: (time) => `O próximo ciclo: ${time}, ou assim que houver algo novo`,
   make: "Criar uma campanha",
   name: "Nome",
   tasksLabel: "Tarefas",

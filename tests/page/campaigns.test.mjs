@@ -139,17 +139,20 @@ const click = (css) => browser.js(`document.querySelector(arguments[0]).click()`
 const write = (css, text) => browser.js(`document.querySelector(arguments[0]).value = arguments[1]`, css, text);
 
 test("campaigns_are_listed_with_their_state_and_why_one_waits", { skip }, () =>
-  on("#campaigns", async () => {
+  on("#campaigns", async ({ campaigns }) => {
     await see("[data-campaign='3']", "Active");
     await see("[data-campaign='3']", "the question tone waits for an answer");
     await see("[data-campaign='2']", "does not fit its sha256");
-    await see("[data-campaign='1']", "<img src=x onerror=alert(1)>");
+    await see("[data-campaign='1']", "<img src=x onerror=alert(1)>U+202E");
     await see("[data-testid=campaigns]", "LinkedIn");
     await click("[data-campaign='3'] a");
     await see("[data-testid=campaigns-state]", "Active");
     assert.equal(await browser.js("return location.hash"), "#campaigns/3");
     await click("[data-testid=campaigns-back]");
     await see("[data-testid=campaigns-list]", "Spring fair");
+    campaigns.campaigns[1].name = "\u202eFair";
+    await click("[data-campaign='3'] a");
+    await see("l3-header h1", "⟨U+202E⟩Fair");
   }));
 
 test("a_campaign_is_made_of_lines_and_what_is_refused_stays", { skip }, () =>
@@ -173,6 +176,7 @@ test("a_campaign_is_made_of_lines_and_what_is_refused_stays", { skip }, () =>
 test("it_is_paused_resumed_and_copied_and_a_start_says_what_is_missing", { skip }, async () => {
   await on("#campaigns/3", async ({ campaigns }) => {
     await see("[data-testid=campaigns-why]", "the question tone waits");
+    await see(".campaigns-head", ", or as soon as something is new");
     await click("[data-testid=campaigns-pause]");
     await see("[data-testid=campaigns-state]", "Paused");
     await click("[data-testid=campaigns-cycle]");

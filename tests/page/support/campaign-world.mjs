@@ -18,7 +18,7 @@ export function campaignWorld(at) {
   });
   const campaigns = [
     campaign(4, "initializing", "Spring fair", { cycles: 0, copy_of: 2 }),
-    campaign(3, "active", "Find twelve people who would like the flat", { waits_for: "task 2: the question tone waits for an answer" }),
+    campaign(3, "active", "Find twelve people who would like the flat", { waits_for: "task 2: the question tone waits for an answer", next_at: at(26 * 24 * 60 * MINUTE) }),
     campaign(2, "error", "Autumn fair", { reason: "the heuristic note version 1 does not fit its sha256" }),
     campaign(1, "completed", HOSTILE, { cycles: 9 }),
   ];
