@@ -151,7 +151,7 @@ fn host_of_text(text: &str) -> Result<HttpGrant, GrantError> {
     let place = Url::parse(&format!("{scheme}://{named}/"))
         .ok()
         .filter(|url| url.username().is_empty() && url.password().is_none() && !named.contains(['@', '*']))
-        .ok_or_else(|| GrantError(format!("`{text}` is no host; {HTTP}")))?;
+        .ok_or_else(|| GrantError(format!("`{text}` is no host, as api.example.com is one")))?;
     let host = match place.host() {
         Some(Host::Domain(_)) if star => format!("*.{}", place.host_str().unwrap_or_default()),
         Some(_) if !star => place.host_str().unwrap_or_default().to_owned(),

@@ -24,6 +24,10 @@ fn campaign_scripts_are_refused_before_anybody_is_asked() {
         (json!({"script": "sum", "network": true}), "arguments.network: run_script takes no such argument"),
         (json!({"script": "sum", "hosts": "x.example"}), "arguments.hosts: is no list of hosts"),
         (json!({"script": "sum", "hosts": ["*"]}), "arguments.hosts: `*` is no single host"),
+        (
+            json!({"script": "sum", "hosts": [""]}),
+            "arguments.hosts: `` is no host, as api.example.com is one; expected a list like [\"api.example.com\"]",
+        ),
         (json!({"script": "sum", "hosts": ["ftp://x.example"]}), "only https and http can be granted"),
         (json!({"script": "sum", "hosts": vec!["x.example"; 9]}), "arguments.hosts: has 9 hosts; at most 8"),
         (json!({"script": "sum", "input": "x".repeat(70_000)}), "arguments.input: has 70002 bytes"),
