@@ -33,3 +33,15 @@ async fn campaign_takes_no_201st_task_from_a_person_or_a_model() {
     assert_eq!((desk.app.count(TASKS).await, desk.app.count("SELECT count(*) FROM campaigns").await), (200, 1));
     desk.check().await;
 }
+
+#[tokio::test]
+async fn campaign_log_is_asked_for_one_line_at_least() {
+    let desk = Desk::start(json!([{"description": "Keep a note"}])).await;
+    for limit in ["0", "-1", "10001"] {
+        let (status, refused) = desk.ask(Method::GET, &format!("/1/log?log=events&limit={limit}"), None).await;
+        let told = refused["error"].as_str().unwrap();
+        assert!(status == 400 && told.contains("a number from 1 to 10000"), "{limit}: {refused}");
+    }
+    assert_eq!(desk.get("/1/log?log=events&limit=1").await.as_array().map(Vec::len), Some(1));
+    desk.check().await;
+}
