@@ -1,4 +1,4 @@
-// What is wrong with a value, said at the field of a form where it belongs.
+// The faults of values, said at the fields of a form where they belong.
 
 /** An error of the page itself about a field, in the form of those of `api`. */
 export const wrongAt = (field, says) => Object.assign(new Error(says), { at: { field, says } });

@@ -112,7 +112,8 @@ async fn the_time_of_a_turn_cuts_whatever_it_is_doing() {
 #[tokio::test]
 async fn tasks_that_were_held_begin_when_the_limit_is_raised() {
     let app = TestApp::start().await;
-    let most = |turns| Budgets { tasks: TaskBudget { turns_per_hour: Some(turns), ..TaskBudget::default() }, ..Budgets::default() };
+    let most =
+        |turns| Budgets { tasks: TaskBudget { turns_per_hour: Some(turns), ..TaskBudget::default() }, ..Budgets::default() };
     limit(&app, most(0)).await;
     let conversation = app.store().owners().create_conversation(app.now()).await.unwrap();
     make_tasks(&app, conversation, [app.now() + TimeDelta::seconds(60)]).await;

@@ -44,7 +44,10 @@ fn a_bracket_that_is_still_open_is_named() {
         open_bracket(source, SourcePlace { line: line as u32 + 1, offset: last.chars().count() as u32 })
     };
     let told = at("const n = 1;\nreturn params.name.split(' ').map((word => word[0]).join('');").unwrap();
-    assert_eq!(told, " The `(` in `.name.split(' ').map((word => word[0]).j` is still open there: write its `)`, or take it out.");
+    assert_eq!(
+        told,
+        " The `(` in `.name.split(' ').map((word => word[0]).j` is still open there: write its `)`, or take it out."
+    );
     for fine in
         ["f(1) x", "const s = '(' x", "// ( \nconst a x", "function f() { const a = ; ", "`(${'a'}` x", "/* ( */ a b", "] ) x"]
     {

@@ -29,8 +29,8 @@ use self::transaction::{Seal, StatementTerms};
 use super::transition::Doubt;
 use super::{CallEnd, Earlier, Judgement, Lease, NewOperation, Store, StoreError, word};
 use crate::domain::{
-    ApprovalId, CallAccount, CallState, EXECUTE_SQL, Finding, Machine, OperationState, Outcome, Refusal, RefusalCode, RowLoss, ToolCallId,
-    TurnInput, TurnState,
+    ApprovalId, CallAccount, CallState, EXECUTE_SQL, Finding, Machine, OperationState, Outcome, Refusal, RefusalCode, RowLoss,
+    ToolCallId, TurnInput, TurnState,
 };
 use crate::facts::EventRecord;
 use crate::governor::Permit;
