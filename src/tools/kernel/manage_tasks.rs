@@ -447,8 +447,8 @@ fn model(text: &str) -> Result<Option<String>, ToolError> {
     Ok(Some(reference.to_string()))
 }
 
-/// Reads a date as [`written_time`] does, in UTC; without a time it is midnight. An empty text is no
-/// date.
+/// Reads a date as [`written_time`] does, in UTC; without a time it is midnight. An empty text is
+/// none.
 fn due_date(text: &str) -> Result<Option<DateTime<Utc>>, ToolError> {
     let text = text.trim();
     if text.is_empty() {
