@@ -24,7 +24,7 @@ async fn a_capability_with_powers_is_read_approved_by_a_click_and_used() {
     app.script([call("write_capability", reaching("look_up")), call("look_up", json!({})), text("There it is.")]);
     let Some(page) = Page::open(&app).await else { return };
     page.say("look it up").await;
-    page.see("[data-testid=approval-what]", "Installs a new capability, `look_up`").await;
+    page.see("[data-testid=approval-what]", "Installs a new capability, look_up").await;
     page.see("[data-testid=approval-grants]", "Send any request to https://api.example.com.").await;
     page.see("[data-testid=waits]", "Waiting for your approval").await;
     page.find("[data-testid=tool-card][data-tool=write_capability][data-state=waiting]").await;

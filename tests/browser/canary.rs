@@ -105,7 +105,7 @@ async fn a_secret_set_on_the_page_reaches_its_peer_and_is_found_nowhere_else() {
     page.go("chat").await;
     page.say(&format!("send the {CONTROL}")).await;
     for name in ["send_canary", "hoard"] {
-        page.see("[data-testid=approval][data-state=pending] [data-testid=approval-what]", &format!("`{name}`")).await;
+        page.see("[data-testid=approval][data-state=pending] [data-testid=approval-what]", name).await;
         page.read_approval().await;
         page.click("[data-testid=approval][data-state=pending] [data-testid=approval-approve]").await;
     }
