@@ -83,7 +83,7 @@ pub enum Problem {
     },
     /// No grant allows it.
     #[error(
-        "{method} {place} is not granted. To reach it, ask for \"{grant}\" among the hosts: `grants.http.hosts` when you write a capability, `hosts` when you propose a script. A person approves it."
+        "{method} {place} is not granted. To reach it, ask for the grant {{\"http\": {{\"hosts\": [\"{grant}\"]}}}} when you write a capability, or for it in `hosts` when you propose a script. A person approves it."
     )]
     NotGranted {
         /// The method.

@@ -115,7 +115,7 @@ async fn campaign_scripts_in_python_follow_no_redirect_to_another_host_and_ask_f
     let refused = desk.get("/1/log?log=events&kind=proposal_refused").await.to_string();
     assert!(refused.contains("arguments.hosts: 127.0.0.1 is at ") && refused.contains("this machine (loopback)"), "{refused}");
     let came = desk.came().await;
-    let script = "`hosts` when you propose a script";
+    let script = "in `hosts` when you propose a script";
     assert!(came.contains("OSError: GET ") && came.contains("is not granted") && came.contains(script), "{came}");
     assert_eq!((peer.arrived().len(), other.arrived().len()), (1, 0));
     desk.check().await;
