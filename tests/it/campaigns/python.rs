@@ -17,7 +17,7 @@ use tokio::sync::OnceCell;
 
 use super::Desk;
 use super::scripts::wants;
-use crate::support::{call, permit, share_engine, text};
+use crate::support::{TestApp, call, permit, share_engine, text};
 
 const PYTHON: &str = "import csv\nrows = list(csv.DictReader(open('people')))\nlog('summed', len(rows))\nreturn sum(int(row['age']) for row in rows)";
 const JAVASCRIPT: &str = "const rows = files.people.trim().split('\\n').slice(1);\nlog('summed', rows.length);\nreturn rows.reduce((sum, row) => sum + Number(row.split(',')[1]), 0)";
@@ -82,8 +82,9 @@ async fn run(sandbox: &Sandbox, source: &str, files: Value) -> ScriptEnd {
 #[tokio::test]
 async fn campaign_scripts_in_python_and_javascript_do_the_same_sum_with_one_approval_each() {
     let Some(installed) = python().await else { return };
-    let desk = Desk::start(wants("python_script/sum")).await;
-    bring(installed, desk.app.data());
+    let app = TestApp::start().await;
+    bring(installed, app.data());
+    let desk = Desk::start_on(app, wants("python_script/sum")).await;
     for (kind, source) in [("python_script", "return 0"), ("python_script", PYTHON), ("js_script", JAVASCRIPT)] {
         desk.keep(kind, "sum", source).await;
     }
