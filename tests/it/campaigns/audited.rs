@@ -45,10 +45,6 @@ async fn campaign_log_finds_a_kind_whose_lines_are_older_than_those_asked_for() 
     assert_eq!(newest[0]["kind"], "artifact_kept", "{newest}");
     let made = desk.get("/1/log?log=events&kind=campaign_changed&limit=1").await;
     assert_eq!((made.as_array().unwrap().len(), &made[0]["kind"]), (1, &json!("campaign_changed")), "{made}");
-    for limit in ["0", "-1", "10001"] {
-        let (status, refused) = desk.ask(Method::GET, &format!("/1/log?limit={limit}"), None).await;
-        assert_eq!((status, refused["error"].as_str()), (400, Some("`limit` is a number from 1 to 10000")), "{limit}");
-    }
     let kinds = desk.get("/1/log/kinds").await;
     for (log, kind) in [("audit", "file written"), ("events", "artifact_kept"), ("events", "campaign_changed")] {
         assert!(kinds[log].as_array().unwrap().contains(&json!(kind)), "{kind}: {kinds}");
