@@ -172,10 +172,12 @@ async fn dumped(config: &Config, folder: &Path, random: &dyn Random) -> Result<(
             Err(error) => return Err(error.into()),
         }
         let theirs = Database::running(config).await?;
+        let began = theirs.began().await;
         let dumped = dumped_by(&theirs).await;
         // A server or another backup that ends takes its database with it, in the middle of a dump
-        // too. The next look finds the folder free, or the next one that holds it.
-        if dumped.is_ok() || theirs.answers().await {
+        // too, and the next one that holds the folder may have started its own by now. The next
+        // look finds that, or the folder free.
+        if dumped.is_ok() || began.is_some() && began == theirs.began().await {
             return dumped;
         }
     }

@@ -120,12 +120,13 @@ impl Database {
         Ok(Dumped { server, major, migration })
     }
 
-    /// True if it takes connections: neither it nor the program that runs it is about to end.
-    pub async fn answers(&self) -> bool {
-        match self.admin.connect().await {
-            Ok(connection) => connection.close().await.is_ok(),
-            Err(_) => false,
-        }
+    /// When the server began that takes connections here, in its own time; none if neither it nor
+    /// the program that runs it is ready, or one of them is about to end.
+    pub async fn began(&self) -> Option<String> {
+        let mut connection = self.admin.connect().await.ok()?;
+        let began = sqlx::query_scalar("SELECT pg_postmaster_start_time()::text").fetch_one(&mut connection).await.ok();
+        drop(connection.close().await);
+        began
     }
 
     /// Makes the database ready for such a dump: empty, with its logins.

@@ -2,8 +2,10 @@
 //! another database.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -304,6 +306,51 @@ async fn backups_that_are_made_at_once_do_not_end_each_others_database() {
     refused(&lost, &["same.l3 is there already"]);
     let left = fs::read_dir(place.path()).unwrap().count();
     assert_eq!(left, 5, "the data folder and four backups");
+}
+
+/// A folder with a `pg_dump` that waits until the pipe beside it is opened and closed, and then
+/// fails; from its second call on it is the real one, of the server that runs on `data`.
+fn pg_dump_that_fails_once(place: &Path, data: &Path) -> PathBuf {
+    let file = fs::read_to_string(data.join("postgres/postmaster.pid")).unwrap();
+    let running = fs::read_link(format!("/proc/{}/exe", file.lines().next().unwrap())).unwrap();
+    let (real, bin) = (running.parent().unwrap(), place.join("bin"));
+    fs::create_dir(&bin).unwrap();
+    symlink(real.join("pg_restore"), bin.join("pg_restore")).unwrap();
+    let (real, pipe) = (real.join("pg_dump"), bin.join("pipe"));
+    let name = CString::new(pipe.as_os_str().as_encoded_bytes()).unwrap();
+    // SAFETY: mkfifo reads the name, which ends with a zero.
+    assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+    let script = format!(
+        "#!/bin/sh\n[ \"$1\" = --version ] || [ -e '{pipe}.used' ] && exec '{real}' \"$@\"\n: > '{pipe}.used'\nread -r _ < '{pipe}'\nexit 1\n",
+        pipe = pipe.display(),
+        real = real.display()
+    );
+    fs::write(bin.join("pg_dump"), script).unwrap();
+    fs::set_permissions(bin.join("pg_dump"), fs::Permissions::from_mode(0o700)).unwrap();
+    bin
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_whose_server_ends_under_it_is_made_from_the_next_one() {
+    let place = tempfile::tempdir().unwrap();
+    let (data, file) = (place.path().join("data"), place.path().join("one.l3"));
+    let server = Server::start(&data, &[]).await;
+    let bin = pg_dump_that_fails_once(place.path(), &data);
+    let settings = [("LEVEL3_DATA_DIR", data.to_str().unwrap()), ("LEVEL3_POSTGRES_BIN", bin.to_str().unwrap())];
+    let changed = async {
+        // It can be opened once the dump waits at its other end.
+        let pipe = bin.join("pipe");
+        let held = tokio::task::spawn_blocking(move || File::options().write(true).open(pipe)).await.unwrap().unwrap();
+        assert_eq!(server.terminate().await, Some(0));
+        let next = Server::start(&data, &[]).await;
+        drop(held);
+        next
+    };
+    let command = ["backup", file.to_str().unwrap()];
+    let (ran, next) = tokio::join!(level3_with(&settings, &command, ""), changed);
+    done(&ran);
+    assert!(file.is_file() && bin.join("pipe.used").exists());
+    assert_eq!(next.terminate().await, Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
