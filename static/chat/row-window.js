@@ -5,8 +5,8 @@
 /** So many rows are made at once: a screen. Others come a few in each frame, as far as a person may scroll next. */
 export const FIRST_ROWS = 16;
 const MORE_ROWS = 4;
-/** So many come in each frame while there is a screen of them yet: a little in every frame, and not much in some. */
-const CALM_ROWS = 2;
+/** So many come in each frame while there is a screen of them yet: two in one frame made a wheel leave out every twentieth. */
+const CALM_ROWS = 1;
 /** Rows are made so many screens ahead of what is in sight, and let go of when they are further away than that. */
 const AHEAD_SCREENS = 2;
 const KEPT_SCREENS = 4;
