@@ -131,54 +131,29 @@ fn pattern(text: &str) -> Regex {
 }
 
 impl Patterns {
-    fn of(language: &Language) -> Self {
-        let Language {
-            active,
-            passive,
-            by,
-            strong,
-            sent,
-            reader,
-            weak,
-            alone,
-            finished,
-            looked,
-            gave,
-            will,
-            announced,
-            announced_thing,
-            condition,
-            thing,
-            hedge,
-            not,
-            elsewhen,
-            past,
-        } = language;
+    fn of(words: &Language) -> Self {
         let word = |text: &str| pattern(&format!(r"\b(?:{text})\b"));
-        let done = format!("{strong}|{weak}");
         let with = |around: &str, verbs: &str| pattern(&format!(r"\b(?:{})\b", around.replace("VERB", &format!("(?:{verbs})"))));
-        let act = |verbs: &str| with(active, verbs);
+        let done = |text: &str| text.replace("VERB", &format!("(?:{}|{})", words.strong, words.weak));
+        let act = |verbs: &str| with(words.active, verbs);
         Self {
-            sent: word(sent),
-            reader: pattern(&format!(r"\b(?:{reader})(?:\b|$)")),
-            strong: act(strong),
-            weak: act(weak),
-            passive: pattern(&format!(r"\b(?:{})\b(?P<by> (?:{by})\b)?", passive.replace("VERB", &format!("(?:{done})")))),
-            alone: pattern(&format!(
-                "^(?:{})$",
-                alone.replace("VERB", &format!("(?:{done})")).replace("THING", &format!("(?:{thing})"))
-            )),
-            finished: pattern(&format!("^(?:{finished})$")),
-            looked: act(looked),
-            gave: pattern(&format!(r"^(?:{gave})\b")),
-            announced: with(will, announced),
-            announced_thing: with(will, announced_thing),
-            condition: word(condition),
-            thing: word(thing),
-            hedge: word(hedge),
-            not: word(not),
-            elsewhen: word(elsewhen),
-            past: word(past),
+            sent: word(words.sent),
+            reader: pattern(&format!(r"\b(?:{})(?:\b|$)", words.reader)),
+            strong: act(words.strong),
+            weak: act(words.weak),
+            passive: pattern(&format!(r"\b(?:{})\b(?P<by> (?:{})\b)?", done(words.passive), words.by)),
+            alone: pattern(&format!("^(?:{})$", done(words.alone).replace("THING", &format!("(?:{})", words.thing)))),
+            finished: pattern(&format!("^(?:{})$", words.finished)),
+            looked: act(words.looked),
+            gave: pattern(&format!(r"^(?:{})\b", words.gave)),
+            announced: with(words.will, words.announced),
+            announced_thing: with(words.will, words.announced_thing),
+            condition: word(words.condition),
+            thing: word(words.thing),
+            hedge: word(words.hedge),
+            not: word(words.not),
+            elsewhen: word(words.elsewhen),
+            past: word(words.past),
         }
     }
 
