@@ -1,7 +1,7 @@
 // Images and text files that go with the message that is being written.
 
 import { h } from "../core/dom.js";
-import { IMAGE_TYPES, MAX_IMAGES, readImages } from "../core/images.js";
+import { IMAGE_TYPES, MAX_IMAGES } from "../core/images.js";
 import { words } from "../core/words.js";
 import { button, iconButton } from "../ui/button.js";
 
@@ -43,7 +43,7 @@ export class Attachments {
   }
 
   async read(list) {
-    const { isTextFile, MAX_FILES_BYTES, readTextFiles } = await import("./files.js");
+    const { isTextFile, MAX_FILES_BYTES, readImages, readTextFiles } = await import("./files.js");
     const texts = list.filter((file) => !IMAGE_TYPES.includes(file.type) && isTextFile(file));
     const rest = list.filter((file) => !texts.includes(file));
     const { images, problems } = await readImages(rest, this.images.length);

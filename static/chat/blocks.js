@@ -2,14 +2,20 @@
 // not read again: a long answer costs at its end what it cost at its beginning. No DOM here.
 
 import { Marked } from "../vendor/marked-18.2.1.esm.js";
-import { FORMULAS } from "./formulas.js";
+import { escaped, FORMULAS } from "./formulas.js";
+
+/** The elements of HTML that a text may have. Any other tag is words: `List<String>`, `<your name>`. */
+export const KEPT = "a b blockquote br code del em h1 h2 h3 h4 h5 h6 hr i img kbd li mark ol p pre s strong sub sup table tbody td th thead tr u ul".split(" ");
+const KEPT_TAG = String.raw`</?(?:${KEPT.join("|")})(?=[\s/>])`;
+const BEGINS_WITH_KEPT = new RegExp(`^ {0,3}${KEPT_TAG}`, "i");
+const NOT_KEPT = new RegExp(`(?!${KEPT_TAG})<`, "gi");
 
 /** The reader and writer of Markdown, with the page's own rules. */
-export const marked = new Marked({
+const marked = new Marked({
   gfm: true,
   breaks: true,
-  renderer: { checkbox: ({ checked }) => (checked ? "☑ " : "☐ ") },
-  tokenizer: { del: struckOut },
+  renderer: { checkbox: ({ checked }) => (checked ? "☑ " : "☐ "), html: (token) => htmlBlock(token) },
+  tokenizer: { del: struckOut, tag: keptTag },
   extensions: FORMULAS,
 });
 
@@ -20,6 +26,19 @@ function struckOut(source) {
   const [raw, text] = match;
   return { type: "del", raw, text, tokens: this.lexer.inlineTokens(text) };
 }
+
+/** HTML as it was written if its first tag is kept; any other is a paragraph of plain lines, without Markdown. */
+const htmlBlock = ({ text }) => (BEGINS_WITH_KEPT.test(text) ? text : `<p>${escaped(text.trim()).replaceAll("\n", "<br>")}</p>`);
+
+/** A tag within a line: marked's own reading, or the text that it is, up to the end of its line. */
+function keptTag(source) {
+  if (BEGINS_WITH_KEPT.test(source)) return false;
+  const [raw] = this.rules.inline.tag.exec(source)?.[0].split("\n") ?? [];
+  return raw && { type: "text", raw, text: raw };
+}
+
+/** HTML for a block, in which no tag is another than those that are kept: within HTML, too, others are text. */
+export const htmlOf = (token) => marked.parser([token]).replace(NOT_KEPT, "&lt;");
 
 /** The blocks of a text. If it cannot be read as Markdown (nested too deep), all of it is one. */
 function blocksOf(text) {

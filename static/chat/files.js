@@ -1,6 +1,7 @@
 // Text files on their way into a message: read, and put into it as marked blocks. A block is plain
 // text, which the model reads.
 
+export { readImages } from "../core/image-files.js";
 import { words } from "../core/words.js";
 
 /** The most that the text files of one message may have in all. Words and what stands around files find room beside them. */

@@ -11,7 +11,16 @@ const rules = [
   { name: "formula", level: "inline", start: /\$|\\\(/, rule: new RegExp(`${INLINE.source}|^\\\\\\(((?:[^\\\\\\n]|\\\\[^)\\n])+?)\\\\\\)`), display: false },
 ];
 
-const escaped = (text) => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+/** A text as HTML that says it. */
+export const escaped = (text) => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+
+/** A sum of money, `$10 (about R$`, or a path, `$HOME/bin$`: a dollar stands on both sides of each. */
+const SUM = /^\d[^\\]*[\s(]\p{L}{2,}/u;
+const CURRENCY = /(?<![\w\\])[A-Z]{1,3}\$[ \u00a0]\d/;
+const PATH = /^[A-Z][A-Z_]+\/[a-z.]/;
+const isMoney = (tex, around) => SUM.test(tex) || PATH.test(tex) || CURRENCY.test(around);
+/** True if what follows a word or a number is the sign of a currency: `US$`, `R$`. */
+const isBehindWord = (source, before) => source.startsWith("$") && /[a-z\d]$/i.test(before?.raw ?? "");
 
 /** Extensions for marked. A formula is a `<code>` of a language of its own until it is drawn, and stays one if it cannot be. */
 export const FORMULAS = rules.map(({ name, level, start, rule, display }) => ({
@@ -21,9 +30,10 @@ export const FORMULAS = rules.map(({ name, level, start, rule, display }) => ({
     const at = source.search(start);
     return at === -1 ? undefined : at;
   },
-  tokenizer(source) {
-    const found = rule.exec(source);
+  tokenizer(source, tokens) {
+    const found = level === "inline" && isBehindWord(source, tokens.at(-1)) ? undefined : rule.exec(source);
     const tex = found?.slice(1).find((part) => part !== undefined)?.trim();
+    if (name === "formula" && tex && isMoney(tex, source.slice(0, found[0].length + 2))) return undefined;
     return tex ? { type: name, raw: found[0], tex } : undefined;
   },
   renderer: ({ tex }) => (level === "block" ? `<p>${codeOf(tex, display)}</p>` : codeOf(tex, display)),

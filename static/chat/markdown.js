@@ -1,51 +1,16 @@
 // Markdown from a model to DOM nodes. The text is hostile until proven otherwise: marked parses,
-// DOMPurify keeps a short list of elements, and what remains is looked at once more here. Nothing
-// is ever fetched because a text asked for it.
+// tags that are not kept are text, DOMPurify keeps the same short list of elements, and what
+// remains is looked at once more here. Nothing is ever fetched because a text asked for it.
 
 import "../vendor/dompurify-3.4.18.min.js";
 import { words } from "../core/words.js";
 import { codeBlock } from "../ui/code.js";
-import { Blocks, marked } from "./blocks.js";
+import { Blocks, htmlOf, KEPT } from "./blocks.js";
 import { showFormulas } from "./formulas.js";
 import { isInlineImage, safeHref } from "./links.js";
 
 const RULES = {
-  ALLOWED_TAGS: [
-    "a",
-    "b",
-    "blockquote",
-    "br",
-    "code",
-    "del",
-    "em",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "hr",
-    "i",
-    "img",
-    "kbd",
-    "li",
-    "mark",
-    "ol",
-    "p",
-    "pre",
-    "s",
-    "strong",
-    "sub",
-    "sup",
-    "table",
-    "tbody",
-    "td",
-    "th",
-    "thead",
-    "tr",
-    "u",
-    "ul",
-  ],
+  ALLOWED_TAGS: KEPT,
   ALLOWED_ATTR: ["href", "src", "alt", "title", "align", "colspan", "rowspan", "start", "class"],
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
@@ -82,7 +47,7 @@ function setLink(node, href) {
 /** A block as safe nodes; one that cannot be made safe is shown as the text it is. An `open` one is still being written. */
 function blockOf(token, open) {
   try {
-    return purify(marked.parser([token]), open);
+    return purify(htmlOf(token), open);
   } catch (error) {
     console.error("a block of a text cannot be shown but as text", error);
     return asText(token.raw);
@@ -99,7 +64,7 @@ function asText(text) {
 
 /** Throws where DOMPurify gave anything but a fragment of allowed elements: some texts (`<frameset>`) leave it without a body. */
 function checked(fragment) {
-  const allowed = (node) => node.namespaceURI === HTML && RULES.ALLOWED_TAGS.includes(node.localName);
+  const allowed = (node) => node.namespaceURI === HTML && KEPT.includes(node.localName);
   if (!(fragment instanceof DocumentFragment)) throw new TypeError("what was made safe is no fragment");
   if (![...fragment.querySelectorAll("*")].every(allowed)) throw new TypeError("what was made safe holds what is not allowed");
   return fragment;

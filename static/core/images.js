@@ -1,4 +1,4 @@
-// Images on their way into a message: which are taken, and how they are carried. No DOM here.
+// Images of a message: which there may be, and how they are carried. No DOM here.
 
 import { words } from "./words.js";
 
@@ -8,40 +8,6 @@ const said = words.images;
 export const IMAGE_TYPES = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 /** The most images of one message. */
 export const MAX_IMAGES = 4;
-/** The largest image, in bytes. */
-export const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
-
-/**
- * Reads files (of a paste, a drop or a button) beside the `have` images there are: `{ images, problems }`, the problems as sentences for a
- * person. An image is `{ media_type, data, size, name }`, its bytes in base64.
- */
-export async function readImages(files, have = 0) {
-  const images = [];
-  const problems = [];
-  for (const file of files) {
-    const name = file.name || said.unnamed;
-    if (!IMAGE_TYPES.includes(file.type)) {
-      problems.push(said.notTaken(name));
-    } else if (file.size > MAX_IMAGE_BYTES) {
-      problems.push(said.tooLarge(name, MAX_IMAGE_BYTES / 1024 / 1024));
-    } else if (have + images.length >= MAX_IMAGES) {
-      problems.push(said.tooMany(MAX_IMAGES));
-      break;
-    } else {
-      const bytes = new Uint8Array(await file.arrayBuffer());
-      images.push({ media_type: file.type, data: base64(bytes), size: bytes.length, name: file.name ?? "" });
-    }
-  }
-  return { images, problems };
-}
-
-/** Bytes in base64, piece by piece: a call may not have a million arguments. */
-export function base64(bytes) {
-  let text = "";
-  for (let at = 0; at < bytes.length; at += 0x8000) text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
-  return btoa(text);
-}
-
 /** The address of an image: at the server once it is recorded, in itself before. */
 export function addressOf(image) {
   return image.data === undefined

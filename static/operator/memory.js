@@ -2,6 +2,7 @@
 // newest is never written over.
 
 import { h } from "../core/dom.js";
+import { isLost } from "../core/digits.js";
 import { draftOf } from "../core/drafts.js";
 import { isPlain, readJson } from "../core/json.js";
 import { button } from "../ui/button.js";
@@ -12,23 +13,8 @@ import { operator as said } from "./words.js";
 const membersWritten = (text) => text.replace(/"(?:\\.|[^"\\])*"/g, "").split(":").length - 1;
 const members = (value) => (isPlain(value) ? 0 : Object.values(value).reduce((sum, each) => sum + members(each), Array.isArray(value) ? 0 : Object.keys(value).length));
 
-/** The numbers in a value of `readJson` that a double writes otherwise, and if one of them is kept as another. */
+/** The numbers in a value of `readJson` that a double writes otherwise. */
 const numbers = (value) => (isPlain(value) ? [value].filter((each) => each !== null && typeof each === "object") : Object.values(value).flatMap(numbers));
-function isLost(number) {
-  if (value(number) === value(Number(number))) return false;
-  const isWhole = /^-?\d+$/.test(number);
-  return !(isWhole && BigInt(number) >= -(2n ** 63n) && BigInt(number) < 2n ** 64n);
-}
-
-/** A number as its digits without zeros around them, and the place of the first: the same for each way to write it. */
-function value(number) {
-  const [, sign, whole, part = "", power = "0"] = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(number) ?? [];
-  if (whole === undefined) return String(number);
-  const digits = (whole + part).replace(/^0+/, "");
-  const place = digits.length - part.length + Number(power);
-  return digits === "" ? "0" : `${sign}${digits.replace(/0+$/, "")}e${place}`;
-}
-
 const written = (context) => JSON.stringify(context.document, null, 2);
 
 /** The section: `{ node, load() }`. A person's changes are kept in `storage` until they are saved. */

@@ -12,10 +12,10 @@ import { said } from "./words.js";
 
 const MICROS = 1_000_000;
 
-/** Dollars as a person writes them, in millionths; `undefined` if it is no amount. Pure. */
+/** Dollars as a person writes them, in millionths; `undefined` if it is no amount, or has a part that is smaller. Pure. */
 export function microsOf(text) {
   const written = text.trim().replace(",", ".");
-  if (!/^\d+(\.\d*)?$|^\.\d+$/.test(written)) return undefined;
+  if (!/^(?=\.?\d)\d*(\.\d{0,6}0*)?$/.test(written)) return undefined;
   const micros = Math.round(Number(written) * MICROS);
   return Number.isSafeInteger(micros) ? micros : undefined;
 }

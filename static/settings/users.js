@@ -3,6 +3,7 @@
 
 import { h } from "../core/dom.js";
 import { shortTime } from "../core/times.js";
+import { plainVisible } from "../core/visible.js";
 import { button, iconButton } from "../ui/button.js";
 import { ask } from "../ui/dialog.js";
 import { field, input, select } from "../ui/forms.js";
@@ -54,7 +55,7 @@ function once(text, secret) {
 }
 
 /** The link as a person sends it; the server gives it without its own address. */
-const linkNode = ({ user, link, expires_at: until }) => once(people.invited(user.name, shortTime(until)), new URL(link, location.origin).href);
+const linkNode = ({ user, link, expires_at: until }) => once(people.invited(plainVisible(user.name), shortTime(until)), new URL(link, location.origin).href);
 
 function userNode(user, { api, load, told }) {
   const { name, display_name: called, role, tier, password, disabled_at: disabled, conversations, open_tasks: tasks, used } = user;
@@ -65,7 +66,7 @@ function userNode(user, { api, load, told }) {
   return h(
     "div",
     { class: "server user", "data-user": name, "data-disabled": String(Boolean(disabled)) },
-    h("div", { class: "user-head" }, h("strong", { dir: "auto" }, people.userHead(name, called)), marks.map((mark) => h("span", { class: "mark-word" }, mark)), menu),
+    h("div", { class: "user-head" }, h("strong", { dir: "auto" }, people.userHead(plainVisible(name), called)), marks.map((mark) => h("span", { class: "mark-word" }, mark)), menu),
     h("p", { class: "none" }, people.numbers(tasks, conversations, used?.requests ?? 0)),
     line,
   );
@@ -136,7 +137,7 @@ function addForm(api, load, told) {
     load();
     return people.added(made.user.name);
   };
-  const fields = { display_name: field(people.displayName, called), time_zone: zones };
-  const body = h("div", { class: "side-by-side" }, field(people.name, name, people.nameHelp).node, fields.display_name.node, field(people.tier, tiers).node, zones.node);
+  const fields = { name: field(people.name, name, people.nameHelp), display_name: field(people.displayName, called), time_zone: zones };
+  const body = h("div", { class: "side-by-side" }, fields.name.node, fields.display_name.node, field(people.tier, tiers).node, zones.node);
   return savingForm({ label: people.addTitle, testid: "user-form", holds: said.now, body, save, fields, text: people.addButton });
 }

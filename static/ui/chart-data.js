@@ -1,6 +1,7 @@
 // Which columns of rows can be drawn, and the points of a chart. Pure.
 
 import { shortDay, timeOfDay, writer } from "../core/times.js";
+import { locale } from "../core/words.js";
 import { cellText, timeOf } from "./table-text.js";
 
 /** The most points of a line, and the most bars. */
@@ -41,6 +42,17 @@ export function chartOf({ columns, rows }, x, ys, now) {
     labels: isLine ? undefined : rows.map((row) => cellText(row[x], column, now).text),
     series: ys.slice(0, MOST_SERIES).map((y) => ({ name: columns[y].name, values: order.map(([, row]) => number(row[y])) })),
   };
+}
+
+const figures = new Intl.NumberFormat(locale, { maximumSignificantDigits: 12 });
+
+/** The figures beside a chart at `splits`, which are `step` apart: sums of doubles, of which each stands for a multiple of it. */
+export function figuresBeside(splits, step) {
+  return splits.map((at) => {
+    const value = Number((Math.round(at / step) * step).toPrecision(12)) + 0;
+    const size = Math.abs(value);
+    return value === 0 || (size >= 1e-6 && size < 1e15) ? figures.format(value) : value.toExponential().replace("e+", "e");
+  });
 }
 
 /** The words under a line at `splits`, seconds that are `step` apart: days, or within a day the time, and below it each day that begins. */

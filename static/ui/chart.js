@@ -6,7 +6,7 @@ import { styles } from "../core/styles.js";
 import { wordsOf } from "../core/words.js";
 import { select } from "./forms.js";
 import { dashOf, hatch, paintMark } from "./chart-marks.js";
-import { chartable, chartOf, MOST_SERIES, timesUnder } from "./chart-data.js";
+import { chartable, chartOf, figuresBeside, MOST_SERIES, timesUnder } from "./chart-data.js";
 import { library } from "./script.js";
 
 const { chart: words } = await wordsOf("chart");
@@ -113,7 +113,7 @@ export class RowsChart extends HTMLElement {
       legend: { show: false },
       cursor: { show: isLine, drag: { x: false, y: false } },
       scales: { x: { time: isLine, ...(isLine ? {} : { range: (_, low, high) => [low - 0.6, high + 0.6] }) }, y: isLine ? {} : { range: (_, low, high) => [Math.min(0, low), Math.max(0, high) * 1.05 || 1] } },
-      axes: [isLine ? times : places, { ...axis, size: (_, labels) => widthFor(labels, high) }],
+      axes: [isLine ? times : places, { ...axis, size: (_, labels) => widthFor(labels, high), values: (_, splits, __, ___, step) => figuresBeside(splits, step) }],
       series: [{}, ...series],
     };
   }

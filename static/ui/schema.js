@@ -2,6 +2,7 @@
 // arguments. Pure. An argument that is deeper than a list of simple values is one field for JSON;
 // the server checks everything again.
 
+import { isLost } from "../core/digits.js";
 import { isPlain, readJson } from "../core/json.js";
 
 const SIMPLE = new Set(["string", "integer", "number", "boolean"]);
@@ -87,13 +88,18 @@ function readNumber({ whole, min, max, above, below }, raw) {
   const value = Number(raw);
   if (!NUMBER.test(raw) || !Number.isFinite(value)) return { wrong: ["number"] };
   if (whole && !Number.isInteger(value)) return { wrong: ["whole"] };
-  if (whole && !Number.isSafeInteger(value)) return { wrong: ["exact"] };
+  const digits = digitsOf(raw);
+  if (isLost(digits)) return { wrong: ["exact"] };
   if (min !== undefined && value < min) return { wrong: ["atLeast", min] };
   if (max !== undefined && value > max) return { wrong: ["atMost", max] };
   if (above !== undefined && value <= above) return { wrong: ["above", above] };
   if (below !== undefined && value >= below) return { wrong: ["below", below] };
-  return { value };
+  // A whole number of 64 bits is sent with all its digits, of which a double forgets some.
+  return { value: Number.isSafeInteger(value) || !/^-?\d+$/.test(digits) ? value : readJson(digits) };
 }
+
+/** A number as JSON writes it: no plus, a digit on both sides of the point, no zeros before. */
+const digitsOf = (raw) => raw.replace(/^\+/, "").replace(/(?<!\d)\./, "0.").replace(/\.(?!\d)/, "").replace(/^(-?)0+(?=\d)/, "$1");
 
 function readText({ min, max, pattern, format }, raw) {
   if (format === "date-time") {

@@ -100,7 +100,7 @@ export const fields = {
   needed: "This is needed.",
   number: "This is not a number.",
   whole: "A whole number is needed.",
-  exact: "This number is too large to be sent exactly.",
+  exact: "This number has more digits than can be sent.",
   atLeast: (least) => `At least ${least}.`,
   atMost: (most) => `At most ${most}.`,
   above: (bound) => `More than ${bound}.`,

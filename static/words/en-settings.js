@@ -49,7 +49,7 @@ export default {
   forget: "Forget",
   addRate: "Set",
   noRate: "unknown",
-  wrongNumber: "A number, such as 2.50.",
+  wrongNumber: "A number with at most six decimal places, such as 2.50.",
   wrongWhole: "A whole number, such as 20.",
   tooMuch: (most) => `At most ${most}.`,
 

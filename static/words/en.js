@@ -112,6 +112,7 @@ export default {
   images: {
     unnamed: "This image",
     notTaken: (name) => `${name} is not taken; text, CSV, JSON, PNG, JPEG, WebP and GIF are.`,
+    none: (name) => `${name} is called an image and is none.`,
     tooLarge: (name, most) => `${name} has more than ${most} MB, which is the most.`,
     tooMany: (most) => `One message may bring ${most} images; send the others in the next.`,
     tour: "The built-in tour",

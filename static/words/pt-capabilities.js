@@ -100,7 +100,7 @@ export const fields = {
   needed: "Isto é preciso.",
   number: "Isto não é um número.",
   whole: "É preciso um número inteiro.",
-  exact: "Este número é grande demais para ser enviado com exatidão.",
+  exact: "Este número tem mais dígitos do que se podem enviar.",
   atLeast: (least) => `No mínimo ${least}.`,
   atMost: (most) => `No máximo ${most}.`,
   above: (bound) => `Mais que ${bound}.`,

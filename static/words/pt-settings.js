@@ -49,7 +49,7 @@ export default {
   forget: "Esquecer",
   addRate: "Definir",
   noRate: "desconhecido",
-  wrongNumber: "Um número, como 2.50.",
+  wrongNumber: "Um número com no máximo seis casas decimais, como 2.50.",
   wrongWhole: "Um número inteiro, como 20.",
   tooMuch: (most) => `No máximo ${most}.`,
 

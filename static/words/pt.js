@@ -111,6 +111,7 @@ export default {
   images: {
     unnamed: "Esta imagem",
     notTaken: (name) => `${name} não é aceito; texto, CSV, JSON, PNG, JPEG, WebP e GIF são.`,
+    none: (name) => `${name} tem nome de imagem e não é.`,
     tooLarge: (name, most) => `${name} tem mais de ${most} MB, que é o máximo.`,
     tooMany: (most) => `Uma mensagem pode levar ${most} imagens; envie as outras na próxima.`,
     tour: "A demonstração embutida",

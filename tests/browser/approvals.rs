@@ -102,7 +102,7 @@ async fn an_answer_of_frames_blinds_neither_the_page_nor_what_waits() {
     app.script([text("<frameset onload=\"window.hacked=1\"><frame src=\"/\"></frameset>"), text("Next.")]);
     let Some(page) = Page::open(&app).await else { return };
     page.say("frames please").await;
-    page.see("[data-testid=message-assistant][data-final=true] .as-text", "<frameset").await;
+    page.see("[data-testid=message-assistant][data-final=true]", "<frameset onload").await;
     page.say("and then").await;
     page.see("[data-testid=message-assistant][data-final=true]", "Next.").await;
     app.script([call("write_capability", reaching("look_up")), text("Installed.")]);

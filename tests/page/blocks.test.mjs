@@ -18,6 +18,7 @@ const TEXTS = [
   "It costs $$5.\n\n$$\nx\n\ny\n$$\n\nText \\[ and\n\n\\[\na\n\\]\n\nEnd $x$ of it.",
   "<div>\ntext\n\n**bold**\n\n</div>\n\n<!-- open\n\nstill\n\n-->\n\nText\n\n<pre>\n\nx\n</pre>\n\ny",
   "a\r\n\r\nb\r\n- c\r\n\r\nd\re",
+  "<your name>\ntext <b>bold\n\n<script>\n\nx\n</script>\n\n<table>\n<tr>\n\n<td>List<String>\n\nEnd",
   "    code\n\n    more code\n\ntext\n    not code\n\n\n\ntext",
   "# a\n## b\ntext\n# c\n- x\n# d\n  y\n***\n- z\n---\nend",
 ];

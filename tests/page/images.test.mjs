@@ -4,11 +4,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { addressOf, base64, blindness, isImage, MAX_IMAGE_BYTES, readImages } = await load("core/images.js");
+const { addressOf, blindness, isImage } = await load("core/images.js");
+const { base64, MAX_IMAGE_BYTES, readImages } = await load("core/image-files.js");
 const { loadOutbox, refusal, saveOutbox } = await load("core/outbox.js");
 const { createDrafts } = await load("chat/draft.js");
 
 const file = (bytes, type, name) => new File([new Uint8Array(bytes)], name, { type });
+const PNG = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 const IMAGE = { media_type: "image/png", data: "AAEC", size: 3, name: "a.png" };
 
 function storage(most = Infinity) {
@@ -25,17 +27,24 @@ function storage(most = Infinity) {
 }
 
 test("files_of_the_right_kind_are_read_and_the_others_are_told", async () => {
-  const files = [file([0, 1, 2], "image/png", "a.png"), file([1], "image/svg+xml", "b.svg"), file([1], "", "c")];
+  const files = [file(PNG, "image/png", "a.png"), file([1], "image/svg+xml", "b.svg"), file([1], "", "c")];
   const { images, problems } = await readImages(files);
-  assert.deepEqual(images, [IMAGE]);
+  assert.deepEqual(images, [{ media_type: "image/png", data: btoa(String.fromCharCode(...PNG)), size: 8, name: "a.png" }]);
   assert.equal(problems.length, 2);
   assert.match(problems[0], /b\.svg .*WebP/);
+});
+
+test("the_bytes_say_which_image_a_file_is_and_not_its_name", async () => {
+  const files = [file(PNG, "image/jpeg", "a.jpg"), file(Buffer.from("notpng"), "image/png", "fake.png"), file(Buffer.from("RIFF\n\0\r\0WEBPVP8 "), "", "c"), file(Buffer.from("GIF89a"), "image/gif", "d")];
+  const { images, problems } = await readImages(files);
+  assert.deepEqual(images.map(({ media_type: type }) => type), ["image/png", "image/webp", "image/gif"]);
+  assert.deepEqual(problems, ["fake.png is called an image and is none."]);
 });
 
 test("an_image_that_is_too_large_or_one_too_many_is_told_and_not_sent", async () => {
   const large = { name: "l.png", type: "image/png", size: MAX_IMAGE_BYTES + 1 };
   assert.match((await readImages([large])).problems[0], /5 MB/);
-  const small = () => file([1], "image/gif", "s.gif");
+  const small = () => file(PNG, "image/gif", "s.gif");
   const { images, problems } = await readImages([small(), small(), small()], 2);
   assert.equal(images.length, 2);
   assert.match(problems[0], /4 images/);

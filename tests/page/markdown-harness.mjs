@@ -118,6 +118,32 @@ const PLAIN = [
       return middles.join() === "-1,1";
     },
   ],
+  [
+    "a_tag_that_is_not_kept_is_the_text_that_it_was",
+    "Use List<String> and Map<K, V>, replace <your name> and <API_KEY>, then <script>x</script> or <form> and a < b > c.",
+    (host) => host.textContent.trim() === "Use List<String> and Map<K, V>, replace <your name> and <API_KEY>, then <script>x</script> or <form> and a < b > c." && host.querySelectorAll("p").length === 1,
+  ],
+  [
+    "a_block_that_begins_with_a_tag_that_is_not_kept_is_text_too",
+    "<!DOCTYPE html>\n\n<!-- a\n**note** -->\n\n<your name>\n<b>&lt;</b>\n\n- <form>\n\n<script>\n\nif (a < 1) $b$;\n</script>\n\n<?php x ?>",
+    (host) => {
+      const lines = [...host.querySelectorAll("p")].map((node) => node.innerText);
+      return lines.join("|") === "<!DOCTYPE html>|<!-- a\n**note** -->|<your name>\n<b>&lt;</b>|<form>|<script>\n\nif (a < 1) $b$;\n</script>|<?php x ?>";
+    },
+  ],
+  [
+    "a_paragraph_with_a_comment_and_what_looks_like_a_tag_is_shown",
+    "AAA <!-- c --> x &lt;b&gt;\n\nIt begins with <!-- and ends with -->. text <!-- a\nb --> c",
+    (host) => host.innerText.trim() === "AAA <!-- c --> x <b>\n\nIt begins with <!-- and ends with -->. text <!-- a\nb --> c",
+  ],
+  [
+    "within_html_that_is_kept_other_tags_are_text_as_well",
+    "<table><tr><td>List<String> <form>x</form></td></tr></table>\n\n<p>an <your name> <!-- note --></p>\n\na <code><T> <script <b>c</b></code> <B>d</B><br/>e",
+    (host) => {
+      const [cell, text] = [host.querySelector("td"), host.querySelector(".block > p")];
+      return cell.textContent === "List<String> <form>x</form>" && text.textContent === "an <your name> <!-- note -->" && host.querySelector("code").textContent === "<T> <script c" && host.querySelectorAll("b").length === 2 && host.querySelector("br");
+    },
+  ],
   ["a_single_line_break_is_kept", "a\nb", (host) => host.querySelector("br")],
   [
     "a_block_that_did_not_change_keeps_its_nodes",

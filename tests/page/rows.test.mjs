@@ -7,7 +7,7 @@ import { load } from "./load.mjs";
 
 process.env.TZ = "Europe/Lisbon";
 const { cellText, csvOf, isId, kindOf, markdownOf, readTable, sortedRows, timeOf } = await load("ui/table-text.js");
-const { chartable, chartOf } = await load("ui/chart-data.js");
+const { chartable, chartOf, figuresBeside } = await load("ui/chart-data.js");
 const { partsOf } = await load("chat/file-block.js");
 const { refusal } = await load("core/outbox.js");
 const { clockTime, localTime, shortTime, timeOfDay } = await load("core/times.js");
@@ -217,4 +217,12 @@ test("suggestions_follow_what_there_is", () => {
   assert.match(some[2], /1 open task/);
   assert.notDeepEqual(some, suggestionsOf(hello, true));
   assert.ok(suggestionsOf({ model: { kind: "tour" } }, false).length > 3, "the tour understands little else");
+});
+
+test("the_figures_beside_a_chart_are_the_multiples_of_their_step_in_a_short_form", () => {
+  const beside = (step, count) => figuresBeside(Array.from({ length: count }, (_, index) => index).reduce((all) => [...all, (all.at(-1) ?? -5 * step) + step], [-5 * step]), step);
+  assert.deepEqual(figuresBeside([-70_368_744_177_664, -2.0000000000000005e29, -9.999999999999999e29], 2e29), ["0", "-2e29", "-1e30"]);
+  assert.deepEqual(beside(0.1, 7), ["-0.5", "-0.4", "-0.3", "-0.2", "-0.1", "0", "0.1", "0.2"]);
+  assert.deepEqual(figuresBeside([0, 50_000_000_000_000], 5e13), ["0", "50,000,000,000,000"]);
+  assert.deepEqual(figuresBeside([0, 1e-9], 1e-9), ["0", "1e-9"]);
 });

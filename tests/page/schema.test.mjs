@@ -34,7 +34,14 @@ test("numbers_are_numbers_within_their_bounds", () => {
   assert.equal(wrong({ type: "number" }, "0x10"), "number");
   assert.equal(wrong({ type: "number" }, "1e999"), "number");
   assert.equal(wrong({ type: "integer" }, "1.5"), "whole");
-  assert.equal(wrong({ type: "integer" }, "9007199254740993"), "exact", "another number would be sent");
+  const sent = (schema, raw) => JSON.stringify(read(schema, raw).value);
+  for (const type of ["integer", "number"])
+    for (const raw of ["9007199254740993", "-9223372036854775808", "18446744073709551615"]) assert.equal(sent({ type }, raw), raw);
+  assert.equal(sent({ type: "integer", maximum: 2 ** 63 }, "+009007199254740993"), "9007199254740993");
+  assert.deepEqual([".5", "1.", "-.25", "1.10", "1e3", "-0"].map((raw) => sent({ type: "number" }, raw)), ["0.5", "1", "-0.25", "1.1", "1000", "0"]);
+  for (const raw of ["18446744073709551617", "-9223372036854775809", "1.00000000000000000001"]) assert.equal(wrong({ type: "integer" }, raw), "exact", "another number would be sent");
+  assert.equal(wrong({ type: "number" }, "0.12345678901234567891"), "exact");
+  assert.equal(wrong({ type: "integer", maximum: 10 }, "9007199254740993"), "atMost");
   assert.equal(wrong({ type: "integer", minimum: 1 }, "0"), "atLeast");
   assert.equal(wrong({ type: "integer", maximum: 3 }, "4"), "atMost");
   assert.equal(wrong({ type: "number", exclusiveMinimum: 0 }, "0"), "above");

@@ -39,13 +39,13 @@ test("an_empty_limit_is_no_limit_and_what_is_no_number_is_named", () => {
   assert.equal("wall_seconds" in none.day, false, "seconds are a limit of a turn alone");
   const set = budgetsOf({ ...texts, "turn.steps": "12", "day.money_micros": "2,50", "tasks.percent_of_day": "50" });
   assert.deepEqual([set.turn.steps, set.day.money_micros, set.tasks.percent_of_day], [12, 2_500_000, 50]);
-  for (const [name, text, told] of [["turn.steps", "1.5", "20"], ["turn.steps", "-1", "20"], ["day.money_micros", "two", "2.50"], ["day.input_tokens", "1e9", "20"], ["turn.steps", "99999999999999999999", "At most 9,007"]])
+  for (const [name, text, told] of [["turn.steps", "1.5", "20"], ["turn.steps", "-1", "20"], ["day.money_micros", "two", "2.50"], ["turn.money_micros", "0.0000001", "six decimal places"], ["day.input_tokens", "1e9", "20"], ["turn.steps", "99999999999999999999", "At most 9,007"]])
     assert.throws(() => budgetsOf({ ...texts, [name]: text }), ({ at }) => at.field === name && at.says.includes(told), `${name} ${text}`);
 });
 
 test("dollars_are_read_and_written_without_losing_anything", () => {
-  assert.deepEqual(["0", "2.5", ".25", "2,50", "0.000001"].map(microsOf), [0, 2_500_000, 250_000, 2_500_000, 1]);
-  for (const text of ["", "x", "1.2.3", "-1", "1e3", "∞"]) assert.equal(microsOf(text), undefined, text);
+  assert.deepEqual(["0", "2.5", ".25", "2,50", "0.000001", "3.", "1.50000000"].map(microsOf), [0, 2_500_000, 250_000, 2_500_000, 1, 3_000_000, 1_500_000]);
+  for (const text of ["", "x", "1.2.3", "-1", "1e3", "∞", ".", "0.0000001", "0.0000015", "1.0000001"]) assert.equal(microsOf(text), undefined, text);
   for (const micros of [0, 1, 150_000, 2_500_000]) assert.equal(microsOf(dollarsOf(micros)), micros);
 });
 

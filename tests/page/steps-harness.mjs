@@ -292,6 +292,11 @@ async function formulas() {
   const checks = { a_formula_is_drawn: await until(() => math() === 3) };
   checks.what_is_no_formula_stays_as_it_is = host.textContent.includes("$5 and $6") && host.querySelector("code")?.textContent === "$x$" && host.textContent.includes("$HOME/$PATH");
   checks.a_display_formula_is_a_block = host.querySelector("math[display=block]") !== null;
+  const sums = ["It costs US$10 (about R$ 55,00) a month.", "De R$5 a R$ 10 por dia.", "It costs $5 and $10. Preço: R$ 5,00 e R$ 10,00.", "Take the $HOME/bin$ folder.", "Costs $1,000-$2,000, or $10 (now 20$).", "US$$5 and R$$6"];
+  renderMarkdown(host, sums.join("\n\n"));
+  checks.sums_of_money_are_no_formula = math() === 0 && host.querySelector("code") === null && [...host.querySelectorAll("p")].every((node, index) => node.textContent === sums[index]);
+  renderMarkdown(host, "$2^n$, $3 \\times 4$, $x + R$, 公式$x^2$, **where** $2 \\text{ apples}$, ($a/b$) and $AB + BC$");
+  checks.a_formula_may_begin_with_a_digit_and_end_with_a_letter = await until(() => math() === 7);
   const found = [];
   for (const tex of TEX) {
     renderMarkdown(host, `before $${tex.replaceAll("FOREIGN", foreign)}$ after`);

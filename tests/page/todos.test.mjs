@@ -348,6 +348,13 @@ test("what_a_form_of_the_settings_got_wrong_is_said_at_its_field", option, async
   }
 });
 
+test("a_character_of_a_name_that_nobody_sees_is_written_out", option, async () => {
+  const hidden = { id: 3, name: "\u202eb\u200bea", display_name: "Bea", role: "member", tier: "free", time_zone: "UTC", password: true, disabled_at: null, conversations: 0, open_tasks: 0, tokens: 0 };
+  await opens({ api: { "/api/users": { users: [hidden] } } }, "#settings/users");
+  await sees(".user");
+  assert.match(await textOf(".user-head strong"), /^Bea \(⟨U\+202E⟩b⟨U\+200B⟩ea\)$/);
+});
+
 test("the_owner_adds_a_user_and_sees_the_link_once", option, async () => {
   const made = { user: { name: "dora" }, link: "/sign-in#secret", expires_at: new Date(Date.now() + 86_400_000).toISOString() };
   const bodies = [];

@@ -147,6 +147,23 @@ test("a_message_that_was_changed_and_not_sent_is_there_again_unless_it_was_cance
   assert.equal(await changed(), "Show me the rows.");
 });
 
+test("the_files_of_a_message_that_is_changed_are_files", options, async () => {
+  const file = (name, text) => `\n\n${FENCE}file "${name}"\n${text}\n${FENCE}`;
+  await browser.js(`Promise.all([import(document.querySelector("script[src*='shell/']").src.replace(/shell\\/.*/, "chat/again.js"))]).then(([{ createAgain }]) => {
+    const session = { store: { getState: () => ({ shown: 1 }) }, api: { newConversation: async () => ({ conversation: 2 }) }, lists: { load() {} }, open: async () => {}, send: ({ content }) => (window.sentAgain = content) };
+    window.again = createAgain({ session, go() {}, said() {} });
+  })`);
+  await is(`window.again !== undefined`);
+  await browser.js(`window.again.edit({ content: arguments[0], editAt: 3 })`, `Read them.${file("a.csv", "x\n1")}${file("b.txt", "long")}`);
+  await is(`document.activeElement?.value === "Read them." && document.querySelectorAll("[data-testid=edit-file]").length === 2`);
+  await click("[data-testid=edit-file] button");
+  await is(`document.activeElement?.dataset.testid === "edit-text" && document.querySelector("[data-testid=edit-file]").innerText.startsWith("b.txt")`);
+  await click("[data-testid=confirm]");
+  await is(`window.sentAgain === arguments[0]`, `Read them.${file("b.txt", "long")}`);
+  await browser.js(`window.again.edit({ content: arguments[0], editAt: 4 })`, `One${file("a.csv", "x")}\n\nbehind it`);
+  await is(`document.activeElement?.value === arguments[0]`, `One${file("a.csv", "x")}\n\nbehind it`);
+});
+
 test("the_timeline_has_an_icon_for_each_kind_of_step_and_how_long_it_took", options, async () => {
   const source = readFileSync(new URL("../../static/ui/icons.js", import.meta.url), "utf8");
   const path = (name) => new RegExp(`^  ${name}: "([^"]+)"`, "m").exec(source)[1];
