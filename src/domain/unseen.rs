@@ -11,8 +11,7 @@ pub fn invisible(c: char) -> bool {
         || (c.is_control() && c != '\n' && c != '\t')
 }
 
-/// The name that a person gives something, without blanks around it; empty if nothing of it can be
-/// seen.
+/// A name or a text, without blanks around it; empty if nothing of it can be seen.
 pub fn seen_name(text: &str) -> &str {
     let name = text.trim();
     if name.chars().all(|c| c.is_whitespace() || invisible(c)) { "" } else { name }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::seen_name;
 use super::turn::text_enum;
+use super::{invisible, seen_name};
 
 /// The most characters of a user's name.
 const LONGEST_NAME: usize = 40;
@@ -71,11 +71,12 @@ pub fn user_key(name: &str) -> String {
 /// The sentence.
 pub fn valid_user_name(name: &str) -> Result<(), String> {
     let length = name.chars().count();
-    let plain = seen_name(name) == name && !name.contains(|c: char| c.is_control() || c == '/');
+    // Two names that look the same are two persons for the program, and one for their owner.
+    let plain = name.trim() == name && !name.contains(|c: char| c.is_control() || invisible(c) || c == '/');
     if plain && (1..=LONGEST_NAME).contains(&length) {
         return Ok(());
     }
-    Err(format!("a user's name has 1 to {LONGEST_NAME} characters, none of them `/`, and no space at an end"))
+    Err(format!("a user's name has 1 to {LONGEST_NAME} characters that can be seen, none of them `/`, and no space at an end"))
 }
 
 /// Refuses what nobody can be called, in words.

@@ -49,8 +49,9 @@ pub enum SecretError {
     Name(String),
     /// The value is too short; how many characters it has between the blanks around it.
     #[error(
-        "the value has {0} characters; a secret has at least {MIN_VALUE_CHARS}, blanks around it not counted, because a shorter one stands \
-         in other texts by chance and cannot be kept out of them"
+        "the value has {0} character{s}; a secret has at least {MIN_VALUE_CHARS}, blanks around it not counted, because a shorter one stands \
+         in other texts by chance and cannot be kept out of them",
+        s = if *.0 == 1 { "" } else { "s" }
     )]
     Short(usize),
     /// The value is too long; how many bytes it has.

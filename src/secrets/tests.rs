@@ -14,6 +14,7 @@ fn a_value_is_kept_without_the_newline_of_its_file() {
 fn a_value_that_is_none_is_refused_with_what_is_wrong_and_never_repeated() {
     let refused = |value: &str| trimmed(SecretString::from(value)).unwrap_err().to_string();
     assert!(refused("short\n").contains("5 characters; a secret has at least 8"));
+    assert!(refused("a").contains("has 1 character; a secret"));
     assert!(refused("üüüüüüü").contains("7 characters"));
     assert!(refused(&" ".repeat(20)).contains("0 characters; a secret has at least 8, blanks around it not counted"));
     assert!(refused("  seven 7 \t ").contains("7 characters"));

@@ -28,7 +28,11 @@ async fn alone_there_is_no_login_and_from_the_first_password_on_there_is() {
         let says = "A name has 1 to 100 characters, and one of them at least can be seen.";
         assert_eq!(refused["at"], json!({"field": "display_name", "says": says}));
     }
+    let turns = called("\u{202e}Ana".to_owned()).await.1;
+    assert_eq!(turns["display_name"], "⟨U+202E⟩Ana", "nobody reads another name than is kept");
     assert_eq!(called("x".repeat(100)).await.0, 200);
+    let (status, refused) = api::ask(&app, Method::POST, "/api/users", Some(json!({"name": "\u{202e}ána"}))).await;
+    assert_eq!((status, &refused["at"]["field"]), (400, &json!("name")), "{refused}");
     let mut before = app.connect().await;
     let owner = Person::owner(&app).await;
     assert_eq!(before.closed().await, Some(1008), "a socket that came in without a login ends");

@@ -21,7 +21,7 @@ pub(super) async fn list(Owner(doors): Owner) -> Reply<Users> {
 }
 
 pub(super) async fn add(Owner(doors): Owner, Body(new): Body<AddUser>) -> Result<(StatusCode, Json<Invited>), ApiRefusal> {
-    valid_user_name(&new.name).map_err(ApiRefusal::bad)?;
+    valid_user_name(&new.name).map_err(|why| ApiRefusal::bad(format!("`name`: {why}")).at("name", &why))?;
     if doors.store.users(doors.clock.now()).await?.len() >= MOST_USERS {
         return Err(ApiRefusal::conflict(format!("there are {MOST_USERS} users, which is the most")));
     }

@@ -15,7 +15,7 @@ pub use secret::DoorSecret;
 
 use super::{Store, StoreError, Theirs, word};
 use crate::domain::todo::zone_named;
-use crate::domain::{ConversationId, Requests, Tier, UserId, UserRole, seen_name, user_key, valid_display_name};
+use crate::domain::{ConversationId, Requests, Tier, UserId, UserRole, seen_name, unturned, user_key, valid_display_name};
 use crate::wire::api::{AddUser, ChangeUser, ListedUser, UserInfo};
 
 /// How long the use of models is summed up for the list of users.
@@ -73,7 +73,7 @@ impl TryFrom<Row> for UserInfo {
         Ok(Self {
             id: UserId(row.id),
             name: row.name,
-            display_name: row.display_name,
+            display_name: unturned(&row.display_name),
             role: word(&row.role)?,
             tier: word(&row.tier)?,
             time_zone: row.time_zone,

@@ -22,34 +22,39 @@ struct Word {
     asked: u32,
 }
 
-/// The part of a text with the most of the asked words near each other, in pieces. The text is read
-/// once.
+/// The part of a text with the most of the asked words near each other, in pieces; “…” stands for
+/// what is left out at an end. The text is read once.
 pub(super) fn snippet(text: &str, asked: &str) -> Vec<Piece> {
     let lower = asked.to_lowercase();
     let asked: Vec<_> = runs(&lower).map(|(from, to)| &lower[from..to]).take(ASKED).collect();
     let words: Vec<_> = runs(text).map(|(from, to)| Word { from, to, asked: begins_with(&text[from..to], &asked) }).collect();
     let first = best(&words).saturating_sub(BEFORE);
     let from = words.get(first).map_or(0, |word| if first == 0 { 0 } else { word.from });
-    let shown = words.iter().skip(first).take(WORDS).filter(|word| word.to <= from + BYTES);
+    let shown: Vec<_> = words.iter().skip(first).take(WORDS).take_while(|word| word.to <= from + BYTES).collect();
     let mut pieces = Vec::new();
+    let mut plain = String::from(if from > 0 { "…" } else { "" });
     let mut at = from;
-    let mut piece = |text: &str, hit| {
-        if !text.is_empty() {
-            pieces.push(Piece { text: text.to_owned(), hit });
+    for word in shown.iter().filter(|word| word.asked != 0) {
+        plain.push_str(&text[at..word.from]);
+        if !plain.is_empty() {
+            pieces.push(Piece { text: std::mem::take(&mut plain), hit: false });
         }
-    };
-    let mut last = from;
-    for word in shown {
-        if word.asked != 0 {
-            piece(&text[at..word.from], false);
-            piece(&text[word.from..word.to], true);
-            at = word.to;
-        }
-        last = word.to;
+        pieces.push(Piece { text: text[word.from..word.to].to_owned(), hit: true });
+        at = word.to;
     }
-    // A word that is longer than a snippet is cut.
-    let end = if last > from { last } else { text.floor_char_boundary(from + BYTES) };
-    piece(&text[at..end], false);
+    let whole = text.trim_end().len();
+    let end = match shown.last() {
+        Some(last) if first + shown.len() < words.len() => last.to,
+        // Nothing but signs follows, or a word that is longer than a snippet.
+        _ => text.floor_char_boundary(from + BYTES).min(whole),
+    };
+    plain.push_str(&text[at..end]);
+    if end < whole {
+        plain.push('…');
+    }
+    if !plain.is_empty() {
+        pieces.push(Piece { text: plain, hit: false });
+    }
     pieces
 }
 
@@ -104,10 +109,10 @@ mod tests {
 
     #[test]
     fn hits_are_told_from_the_rest_whatever_is_between_them() {
-        assert_eq!(marked("Buy tea for Ada.", "tea ada"), "Buy [tea] for [Ada]");
+        assert_eq!(marked("Buy tea for Ada.", "tea ada"), "Buy [tea] for [Ada].");
         assert_eq!(marked("tea", "tea"), "[tea]");
         assert_eq!(marked("Gardening", "gard"), "[Gardening]", "the beginning of a word is enough");
-        assert_eq!(marked("at ada@example.com.", "ada@example.com"), "at [ada]@[example].[com]");
+        assert_eq!(marked("at ada@example.com.", "ada@example.com"), "at [ada]@[example].[com].");
         assert_eq!(marked("Größe und GRÖSSE", "größe"), "[Größe] und GRÖSSE");
         assert_eq!(marked("\u{2}tea\u{3} party", "tea"), "\u{2}[tea]\u{3} party");
         for (text, asked) in [("", "tea"), ("...", "tea"), ("no hit", "tea"), ("x", "")] {
@@ -116,10 +121,27 @@ mod tests {
     }
 
     #[test]
+    fn a_message_is_shown_to_its_end_or_says_that_it_goes_on() {
+        assert_eq!(marked("a needle in “quotes” <b>\n", "needle"), "a [needle] in “quotes” <b>");
+        assert_eq!(
+            marked(&format!("tea {}!", "x ".repeat(WORDS)), "tea"),
+            format!("[tea] {}…", "x ".repeat(WORDS - 1).trim_end())
+        );
+        for (signs, shown) in
+            [(BYTES - 3, format!("[tea]{}", ".".repeat(BYTES - 3))), (BYTES, format!("[tea]{}…", ".".repeat(BYTES - 3)))]
+        {
+            assert_eq!(marked(&format!("tea{}", ".".repeat(signs)), "tea"), shown);
+        }
+    }
+
+    #[test]
     fn of_a_long_text_the_part_with_the_most_of_the_words_is_shown() {
         let text = format!("tea alone. {}Here Ada has tea at last. {}", "filler ".repeat(200), "filler ".repeat(200));
         let shown = marked(&text, "tea ada");
-        assert!(shown.starts_with("filler filler") && shown.contains("Here [Ada] has [tea] at last"), "{shown}");
+        assert!(
+            shown.starts_with("…filler filler") && shown.ends_with(" filler…") && shown.contains("Here [Ada] has [tea] at last"),
+            "{shown}"
+        );
         assert!(shown.split_whitespace().count() <= WORDS, "{shown}");
     }
 
@@ -128,7 +150,7 @@ mod tests {
         let asked = (0..2000).map(|n| format!("x{n} x ")).collect::<String>();
         for text in ["x ".repeat(50_000), "xé".repeat(50_000), "x-x/x@x.".repeat(20_000), "é".repeat(100_000)] {
             let bytes: usize = snippet(&text, &asked).iter().map(|piece| piece.text.len()).sum();
-            assert!(bytes <= BYTES, "{bytes}");
+            assert!(bytes <= BYTES + 2 * "…".len(), "{bytes}");
         }
     }
 }
