@@ -88,6 +88,7 @@ mod truth;
 mod turn_log;
 mod turns;
 mod undo;
+mod undo_across;
 mod undo_crash;
 mod undo_names;
 mod users;

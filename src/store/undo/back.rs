@@ -3,15 +3,18 @@
 //!
 //! Tables depend on each other, and so do rows: a parent has to be there before its child, and a
 //! key be free before a row takes it. No order is worked out. Rows that do not fit yet are tried
-//! again after the rest, in halves, until nothing is left or nothing moves any more. If the key of
-//! a parent is put back, Postgres changes its children itself (`ON UPDATE CASCADE`): such a row is
-//! as the call left it but for this key.
+//! again after the rest, in halves, until nothing is left or nothing moves any more. Then those
+//! that are left in a table are put back at once: they may hold each other's keys.
+//!
+//! If the key of a parent is put back, Postgres changes its children itself (`ON UPDATE CASCADE`):
+//! such a row is as the call left it but for this key.
 
 use std::collections::VecDeque;
 
-use sqlx::{AssertSqlSafe, PgConnection, query, query_as, query_scalar};
+use sqlx::{PgConnection, query, query_as, query_scalar};
 
 use super::UndoError;
+use super::table::{Column, KeptTable, Lost, PutBackError, Way, refused};
 use super::text::{fields, followed};
 use crate::store::{Store, StoreError};
 
@@ -41,58 +44,28 @@ const ANOTHER: &str = "
     WHERE t.kept_id = $1 AND t.home = kept_home() AND a.attnum IS NULL
     ORDER BY t.name, k.place LIMIT 1";
 
-/// Rows of one table that were lost in one way.
+/// The columns that the texts of kept rows do not have.
+const FURTHER: &str = "
+    SELECT t.relation::bigint, format('%I', a.attname)
+    FROM kept_tables t
+    JOIN pg_class c ON c.relnamespace = 'agent'::regnamespace AND c.relname = t.name AND c.relkind = 'r'
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+    WHERE t.kept_id = $1 AND a.attname <> ALL (t.columns)";
+
+/// For each kept table, another one whose rows Postgres deletes or changes with the rows of this.
+const TAKEN_ALONG: &str = "
+    SELECT t.relation::bigint, min(o.relname)
+    FROM kept_tables t
+    JOIN pg_class c ON c.relnamespace = 'agent'::regnamespace AND c.relname = t.name AND c.relkind = 'r'
+    JOIN pg_constraint f ON f.confrelid = c.oid AND f.contype = 'f' AND f.confdeltype IN ('c', 'n', 'd')
+    JOIN pg_class o ON o.oid = f.conrelid
+    WHERE t.kept_id = $1 GROUP BY t.relation";
+
+/// Rows of one table that come back in one way.
 struct Chunk {
     relation: i64,
-    deleted: bool,
+    way: Way,
     ordinals: Vec<i64>,
-}
-
-/// A table as it is now, for the kept rows of one transaction.
-struct Table {
-    relation: i64,
-    name: String,
-    /// The columns of the kept texts, in their order.
-    columns: Vec<Column>,
-    /// The places of those that change with the key of another row.
-    following: Vec<usize>,
-}
-
-struct Column {
-    /// Quoted.
-    name: String,
-    kind: String,
-    /// Postgres computes its values.
-    generated: bool,
-    /// Only Postgres gives it values, and no UPDATE can change them.
-    identity: bool,
-    /// A part of the primary key.
-    key: bool,
-}
-
-/// A row as it was, and as the call left it.
-struct Lost {
-    ordinal: i64,
-    old: Vec<Option<String>>,
-    new: Option<String>,
-    /// The row that the call left once those are put back whose keys it follows, if that is another
-    /// one.
-    followed: Option<String>,
-}
-
-/// The way in which a statement failed.
-enum PutBackError {
-    /// Other rows may have to be put back first; the obstacle, in words.
-    NotYet(String),
-    /// One of the rows can never be put back; the reason.
-    Never(String),
-    Error(UndoError),
-}
-
-impl<E: Into<UndoError>> From<E> for PutBackError {
-    fn from(error: E) -> Self {
-        Self::Error(error.into())
-    }
 }
 
 /// Prepares a transaction in which texts of rows mean the same as when they were kept. Returns its
@@ -122,17 +95,18 @@ impl Store {
     pub(super) async fn put_back(&self, connection: &mut PgConnection, kept: i64) -> Result<i64, UndoError> {
         let tables = self.kept_tables(kept).await?;
         let mut chunks = self.chunks(kept).await?;
-        let rows = chunks.iter().map(|chunk| chunk.ordinals.len()).sum::<usize>();
+        let mut rows = 0;
         // The obstacles of the rows tried since the last success, and the number of all failures.
-        let (mut stuck, mut failures) = (Vec::new(), 0);
+        let (mut stuck, mut failures, mut at_once) = (Vec::new(), 0, false);
         while let Some(chunk) = chunks.pop_front() {
             let table = tables.iter().find(|table| table.relation == chunk.relation);
             let table = table.ok_or_else(|| StoreError::Unreadable(format!("kept rows of table {}", chunk.relation)))?;
             let lost = self.lost(kept, &chunk.ordinals, &table.following).await?;
             sqlx::raw_sql("SAVEPOINT chunk").execute(&mut *connection).await?;
-            let failed = match table.put_back(connection, &lost).await {
+            let failed = match table.put_back(connection, chunk.way, &lost).await {
                 Ok(()) => {
                     sqlx::raw_sql("RELEASE chunk").execute(&mut *connection).await?;
+                    rows += lost.iter().filter(|row| !row.added).count();
                     stuck.clear();
                     continue;
                 }
@@ -140,32 +114,34 @@ impl Store {
             };
             sqlx::raw_sql("ROLLBACK TO chunk").execute(&mut *connection).await?;
             failures += 1;
-            let halves = chunk.ordinals.chunks(chunk.ordinals.len().div_ceil(2));
-            let halves = halves.map(|ordinals| Chunk { ordinals: ordinals.to_vec(), ..chunk });
             match failed {
                 PutBackError::Error(error) => return Err(error),
                 PutBackError::Never(why) if chunk.ordinals.len() == 1 => return Err(UndoError::Conflicts(vec![why])),
                 // The person has to hear which of them it is.
-                PutBackError::Never(_) => halves.for_each(|half| chunks.push_front(half)),
-                PutBackError::NotYet(why) => {
-                    if chunk.ordinals.len() == 1 {
-                        stuck.push(why);
-                    } else {
-                        stuck.clear();
-                    }
-                    halves.for_each(|half| chunks.push_back(half));
-                    if stuck.len() >= chunks.len() || (failures > MOST_FAILURES && !stuck.is_empty()) {
-                        stuck.truncate(TOLD);
-                        return Err(UndoError::Conflicts(stuck));
-                    }
+                PutBackError::Never(_) => chunk.halves().for_each(|half| chunks.push_front(half)),
+                PutBackError::NotYet(_) if chunk.ordinals.len() > 1 && chunk.way != Way::Replace => {
+                    stuck.clear();
+                    chunk.halves().for_each(|half| chunks.push_back(half));
                 }
+                PutBackError::NotYet(why) => {
+                    stuck.push(why);
+                    chunks.push_back(chunk);
+                }
+            }
+            if !stuck.is_empty() && (stuck.len() >= chunks.len() || failures > MOST_FAILURES) {
+                if std::mem::replace(&mut at_once, true) {
+                    stuck.truncate(TOLD);
+                    return Err(UndoError::Conflicts(stuck));
+                }
+                stuck.clear();
+                chunks = united(chunks);
             }
         }
         Ok(i64::try_from(rows).unwrap_or(i64::MAX))
     }
 
     /// The tables of one transaction, as they are now.
-    async fn kept_tables(&self, kept: i64) -> Result<Vec<Table>, UndoError> {
+    async fn kept_tables(&self, kept: i64) -> Result<Vec<KeptTable>, UndoError> {
         let rows = query!(
             r#"SELECT t.relation::bigint AS "relation!", t.name AS "table!", k.name AS "name!", format('agent.%I', t.name) AS "quoted!",
                       format('%I', k.name) AS "column!", format_type(a.atttypid, a.atttypmod) AS "kind?",
@@ -180,14 +156,22 @@ impl Store {
         )
         .fetch_all(&self.pool)
         .await?;
-        let mut tables: Vec<Table> = Vec::new();
+        let mut tables: Vec<KeptTable> = Vec::new();
         for row in rows {
             let (Some(kind), Some(generated), Some(identity)) = (row.kind, row.generated, row.identity) else {
                 let gone = format!("`{}` is gone, or has no column `{}` any more", row.table, row.name);
                 return Err(UndoError::Conflicts(vec![gone]));
             };
             if tables.last().is_none_or(|table| table.relation != row.relation) {
-                tables.push(Table { relation: row.relation, name: row.quoted, columns: Vec::new(), following: Vec::new() });
+                let (columns, following, further) = (Vec::new(), Vec::new(), Vec::new());
+                tables.push(KeptTable {
+                    relation: row.relation,
+                    name: row.quoted,
+                    columns,
+                    following,
+                    further,
+                    takes_along: None,
+                });
             }
             if let Some(table) = tables.last_mut() {
                 table.columns.push(Column { name: row.column, kind, generated, identity, key: row.key });
@@ -201,14 +185,21 @@ impl Store {
                 table.following.extend(table.columns.iter().position(|column| column.name == name));
             }
         }
+        for (relation, name) in query_as::<_, (i64, String)>(FURTHER).bind(kept).fetch_all(&self.pool).await? {
+            tables.iter_mut().filter(|table| table.relation == relation).for_each(|table| table.further.push(name.clone()));
+        }
+        for (relation, name) in query_as::<_, (i64, String)>(TAKEN_ALONG).bind(kept).fetch_all(&self.pool).await? {
+            let table = tables.iter_mut().find(|table| table.relation == relation);
+            table.into_iter().for_each(|table| table.takes_along = Some(name.clone()));
+        }
         Ok(tables)
     }
 
     /// The rows of one transaction in chunks, the last ones first.
     async fn chunks(&self, kept: i64) -> Result<VecDeque<Chunk>, UndoError> {
         let rows = query!(
-            r#"SELECT ordinal, relation::bigint AS "relation!", new IS NULL AS "deleted!",
-                      (octet_length(old) + coalesce(octet_length(new), 0))::bigint AS "bytes!"
+            r#"SELECT ordinal, relation::bigint AS "relation!", new IS NULL AS "deleted!", old IS NULL AS "added!",
+                      (coalesce(octet_length(old), 0) + coalesce(octet_length(new), 0))::bigint AS "bytes!"
                FROM kept_rows WHERE kept_id = $1 ORDER BY ordinal DESC"#,
             kept
         )
@@ -217,7 +208,12 @@ impl Store {
         let mut chunks: VecDeque<Chunk> = VecDeque::new();
         let mut bytes = 0;
         for row in rows {
-            let same = |chunk: &Chunk| chunk.relation == row.relation && chunk.deleted == row.deleted;
+            let way = match (row.deleted, row.added) {
+                (true, _) => Way::Insert,
+                (_, true) => Way::Replace,
+                _ => Way::Update,
+            };
+            let same = |chunk: &Chunk| chunk.relation == row.relation && chunk.way == way;
             bytes += row.bytes;
             match chunks.back_mut() {
                 Some(chunk) if same(chunk) && chunk.ordinals.len() < CHUNK.0 && bytes <= CHUNK.1 => {
@@ -225,7 +221,7 @@ impl Store {
                 }
                 _ => {
                     bytes = row.bytes;
-                    chunks.push_back(Chunk { relation: row.relation, deleted: row.deleted, ordinals: vec![row.ordinal] });
+                    chunks.push_back(Chunk { relation: row.relation, way, ordinals: vec![row.ordinal] });
                 }
             }
         }
@@ -240,160 +236,35 @@ impl Store {
         );
         let rows = rows.fetch_all(&self.pool).await?.into_iter();
         let lost = rows.map(|row| {
-            let old = fields(&row.old).ok_or_else(|| StoreError::Unreadable(format!("kept row {} of {kept}", row.ordinal)))?;
-            let followed = row.new.as_ref().and_then(|new| followed(&row.old, new, following));
-            Ok(Lost { ordinal: row.ordinal, old, new: row.new, followed })
+            let text = row.old.as_ref().or(row.new.as_ref());
+            let old = text.and_then(|text| fields(text));
+            let old = old.ok_or_else(|| StoreError::Unreadable(format!("kept row {} of {kept}", row.ordinal)))?;
+            let both = row.old.as_ref().zip(row.new.as_ref());
+            let followed = both.and_then(|(old, new)| followed(old, new, following));
+            Ok(Lost { ordinal: row.ordinal, added: row.old.is_none(), old, new: row.new, followed })
         });
         lost.collect()
     }
 }
 
-impl Table {
-    async fn put_back(&self, connection: &mut PgConnection, lost: &[Lost]) -> Result<(), PutBackError> {
-        // A column may have been added between two rows of one call.
-        let width = lost.first().map_or(0, |row| row.old.len());
-        if lost.iter().any(|row| row.old.len() != width) {
-            return Err(PutBackError::Never(String::new()));
-        }
-        let columns = self.columns.get(..width).ok_or_else(|| {
-            UndoError::Store(StoreError::Unreadable(format!("kept rows of `{}` have more columns than it had", self.name)))
-        })?;
-        let deleted = lost.iter().all(|row| row.new.is_none());
-        let follow = lost.iter().any(|row| row.followed.is_some());
-        let all = |rows: u64| usize::try_from(rows) == Ok(lost.len());
-        let left = |row: &Lost| row.new.clone().unwrap_or_default();
-        let mut done = match deleted {
-            true => self.insert(connection, columns, lost).await,
-            false => self.update(connection, columns, lost, lost.iter().map(left).collect()).await,
-        };
-        if follow && matches!(done, Ok(rows) if !all(rows)) {
-            sqlx::raw_sql("ROLLBACK TO chunk").execute(&mut *connection).await?;
-            let now = lost.iter().map(|row| row.followed.clone().unwrap_or_else(|| left(row))).collect();
-            done = self.update(connection, columns, lost, now).await;
-        }
-        match done {
-            Ok(rows) if all(rows) => Ok(()),
-            // A row that one of these follows may still have to be put back.
-            Ok(_) if follow => Err(PutBackError::NotYet(self.changed(deleted, lost))),
-            Ok(_) => Err(PutBackError::Never(self.changed(deleted, lost))),
-            Err(error) => match refused(&error) {
-                Some(why) if is_constraint(&error) => Err(PutBackError::NotYet(why)),
-                Some(why) => Err(PutBackError::Never(why)),
-                None => Err(error.into()),
-            },
-        }
-    }
-
-    async fn insert(&self, connection: &mut PgConnection, columns: &[Column], lost: &[Lost]) -> Result<u64, sqlx::Error> {
-        let kept: Vec<_> = columns.iter().enumerate().filter(|(_, column)| !column.generated).collect();
-        let list = |one: &dyn Fn(usize, &Column) -> String| {
-            kept.iter().enumerate().map(|(at, (_, column))| one(at + 1, column)).collect::<Vec<_>>().join(", ")
-        };
-        let sql = format!(
-            "INSERT INTO {} ({}) OVERRIDING SYSTEM VALUE SELECT {} FROM unnest({}) AS kept ({})",
-            self.name,
-            list(&|_, column| column.name.clone()),
-            list(&|at, column| format!("CAST(x{at} AS {})", column.kind)),
-            list(&|at, _| format!("${at}::text[]")),
-            list(&|at, _| format!("x{at}")),
-        );
-        let mut query = query_of(sql);
-        for (place, _) in kept {
-            query = query.bind(values(lost, place));
-        }
-        Ok(query.execute(connection).await?.rows_affected())
-    }
-
-    /// All values of a row, as it is expected in `left`, find it; of equal rows each is taken once.
-    async fn update(
-        &self,
-        connection: &mut PgConnection,
-        columns: &[Column],
-        lost: &[Lost],
-        left: Vec<String>,
-    ) -> Result<u64, sqlx::Error> {
-        let kept: Vec<_> = columns.iter().enumerate().filter(|(_, column)| !column.generated && !column.identity).collect();
-        let all: Vec<_> = columns.iter().map(|column| format!("t.{}", column.name)).collect();
-        let text = format!("pg_catalog.format('%s', ROW({}))", all.join(", "));
-        let left_fields: Vec<_> = left.iter().map(|row| fields(row).unwrap_or_default()).collect();
-        // The index of a primary key finds them, without a scan of the whole table.
-        let keys: Vec<_> = columns.iter().enumerate().filter(|(_, column)| column.key).collect();
-        let first_key = kept.len() + 2;
-        let found = if keys.is_empty() {
-            "TRUE".to_owned()
-        } else {
-            let names: Vec<_> = keys.iter().map(|(_, column)| format!("t.{}", column.name)).collect();
-            let casts: Vec<_> =
-                keys.iter().enumerate().map(|(at, (_, column))| format!("CAST(y{at} AS {})", column.kind)).collect();
-            let arrays: Vec<_> = (0..keys.len()).map(|at| format!("${}::text[]", first_key + at)).collect();
-            let aliases: Vec<_> = (0..keys.len()).map(|at| format!("y{at}")).collect();
-            format!(
-                "({}) IN (SELECT {} FROM unnest({}) AS keys ({}))",
-                names.join(", "),
-                casts.join(", "),
-                arrays.join(", "),
-                aliases.join(", ")
-            )
-        };
-        let list = |one: &dyn Fn(usize, &Column) -> String| {
-            kept.iter().enumerate().map(|(at, (_, column))| one(at + 2, column)).collect::<Vec<_>>().join(", ")
-        };
-        let sql = format!(
-            "UPDATE {table} AS t SET {sets} FROM (
-                 SELECT there.place, was.* FROM (
-                     SELECT t.ctid AS place, {text} AS text, row_number() OVER (PARTITION BY {text}) AS number
-                     FROM ONLY {table} AS t WHERE {found}) there
-                 JOIN (SELECT *, row_number() OVER (PARTITION BY text) AS number FROM unnest($1::text[], {arrays}) AS left_ (text, {aliases})) was
-                 USING (text, number)) AS was
-             WHERE t.ctid = was.place",
-            table = self.name,
-            sets = list(&|at, column| format!("{} = CAST(was.x{at} AS {})", column.name, column.kind)),
-            arrays = list(&|at, _| format!("${at}::text[]")),
-            aliases = list(&|at, _| format!("x{at}")),
-        );
-        let mut query = query_of(sql).bind(left);
-        for (place, _) in kept {
-            query = query.bind(values(lost, place));
-        }
-        for (place, _) in keys {
-            query = query.bind(left_fields.iter().map(|row| row.get(place).cloned().flatten()).collect::<Vec<_>>());
-        }
-        Ok(query.execute(connection).await?.rows_affected())
-    }
-
-    /// Why rows did not fit, if Postgres itself had no objection.
-    fn changed(&self, deleted: bool, lost: &[Lost]) -> String {
-        let Some(row) = lost.first() else { return String::new() };
-        let name = self.name.strip_prefix("agent.").unwrap_or(&self.name);
-        match (&row.new, deleted) {
-            (Some(left), false) => {
-                let shown: String = left.chars().take(200).collect();
-                format!("a row of `{name}` is not as the call left it, {shown}")
-            }
-            _ => format!("a row of `{name}` cannot be inserted (number {} of what was kept)", row.ordinal),
-        }
+impl Chunk {
+    fn halves(&self) -> impl Iterator<Item = Self> + use<> {
+        let halves: Vec<_> = self.ordinals.chunks(self.ordinals.len().div_ceil(2)).map(<[i64]>::to_vec).collect();
+        let (relation, way) = (self.relation, self.way);
+        halves.into_iter().map(move |ordinals| Self { relation, way, ordinals })
     }
 }
 
-fn query_of<'q>(sql: String) -> sqlx::query::Query<'q, sqlx::Postgres, sqlx::postgres::PgArguments> {
-    sqlx::query(AssertSqlSafe(sql)).persistent(false)
-}
-
-/// The old values of one column.
-fn values(lost: &[Lost], place: usize) -> Vec<Option<String>> {
-    lost.iter().map(|row| row.old.get(place).cloned().flatten()).collect()
-}
-
-/// Postgres' objection to a row, in words; `None` if the database failed otherwise.
-fn refused(error: &sqlx::Error) -> Option<String> {
-    let error = error.as_database_error()?.try_downcast_ref::<sqlx::postgres::PgDatabaseError>()?;
-    // 22: a value does not fit its column; 23: a constraint; P0: a trigger; 42: the name means
-    // another thing now, or one that is not ours to change.
-    let ours = ["22", "23", "42", "P0", "44"].iter().any(|class| error.code().starts_with(class));
-    ours.then(|| [Some(error.message()), error.detail()].into_iter().flatten().collect::<Vec<_>>().join(": "))
-}
-
-/// True if another row may be in the way.
-fn is_constraint(error: &sqlx::Error) -> bool {
-    error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code.starts_with("23"))
+/// The rows of each table that are there come back at once, and those that are not behind them.
+fn united(chunks: VecDeque<Chunk>) -> VecDeque<Chunk> {
+    let mut united: VecDeque<Chunk> = VecDeque::new();
+    for chunk in chunks {
+        let there = chunk.way != Way::Insert;
+        match united.iter_mut().find(|other| there && other.way == Way::Replace && other.relation == chunk.relation) {
+            Some(other) => other.ordinals.extend(chunk.ordinals),
+            None if there => united.push_front(Chunk { way: Way::Replace, ..chunk }),
+            None => united.push_back(chunk),
+        }
+    }
+    united
 }

@@ -2,6 +2,7 @@
 //! `keep_what_is_lost` keep them for a while, and an undo puts them back when a person says so.
 
 mod back;
+mod table;
 mod text;
 
 use chrono::{DateTime, Utc};
@@ -33,8 +34,8 @@ pub enum UndoError {
     /// It was undone before.
     #[error("call {0} was undone already, on {day}", day = .1.format("%Y-%m-%d at %H:%M UTC"))]
     Undone(ToolCallId, DateTime<Utc>),
-    /// The rows that it left have changed, or those it deleted do not fit any more.
-    #[error("nothing was put back, because the tables have changed since: {}", .0.join("; "))]
+    /// The rows that it left have changed, or those that were kept do not fit, or not safely.
+    #[error("nothing was put back, because what was kept does not fit the tables as they are now: {}", .0.join("; "))]
     Conflicts(Vec<String>),
     /// Another transaction holds a row or a table that it needs.
     #[error("nothing was put back, because another statement is at work on the same rows; try again when it has ended")]
