@@ -274,7 +274,8 @@ impl Executor {
     pub fn allowance(&self, turn: &RunningTurn<'_>) -> Allowance {
         let seconds = turn.law.budgets.turn.wall_seconds;
         let span = seconds.and_then(|seconds| TimeDelta::try_seconds(i64::try_from(seconds).ok()?));
-        let until = span.map(|span| turn.begun + span);
+        // Beyond the end of the calendar it is no limit.
+        let until = span.and_then(|span| turn.begun.checked_add_signed(span));
         Allowance {
             until,
             seconds: seconds.unwrap_or_default(),

@@ -9,11 +9,14 @@ mod watch;
 mod webhooks;
 
 use std::collections::BTreeMap;
+use std::io;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use chrono::TimeDelta;
+use futures::FutureExt;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -249,7 +252,10 @@ impl Runner {
             }
         };
         let worked = tokio::select! {
-            worked = worked => worked,
+            // A panic is a fault like any other: without an end the conversation would stand still.
+            worked = AssertUnwindSafe(worked).catch_unwind() => {
+                worked.unwrap_or_else(|_panic| Err(StoreError::broken(io::Error::other("it panicked"))))
+            }
             () = lost.cancelled() => return,
         };
         let fault = match worked {

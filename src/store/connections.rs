@@ -4,6 +4,7 @@
 //! The pool of sqlx gives out the one that has rested longest, and pings each that comes back. So a
 //! turn went over all of them in a circle, and each statement met a process whose memory was cold.
 
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -108,7 +109,11 @@ impl Connections {
 
     /// Begins a transaction.
     pub(super) async fn begin(&self) -> Result<Transaction<'static, Postgres>, Error> {
-        Transaction::begin(self.acquire().await?, None).await
+        let connection = self.acquire().await?;
+        // If the caller is dropped meanwhile, sqlx knows of no transaction yet and rolls none back:
+        // statements of others would be in it then, and be lost. So each BEGIN is waited for.
+        let begun = tokio::spawn(Transaction::begin(connection, None)).await;
+        begun.unwrap_or_else(|ended| Err(Error::Io(io::Error::other(ended))))
     }
 
     /// How many there are, and how many of them nobody uses.

@@ -118,6 +118,14 @@ async fn a_turn_that_works_too_long_ends_with_an_answer() {
 }
 
 #[tokio::test]
+async fn a_time_beyond_the_end_of_the_calendar_is_no_limit() {
+    let app = TestApp::start().await;
+    limit(&app, Budget { wall_seconds: Some(9_223_372_036_854_775), ..Budget::default() }, Budget::default()).await;
+    app.script([text("hello")]);
+    assert_eq!(app.connect().await.ask("hi").await.last().unwrap()["state"], "completed");
+}
+
+#[tokio::test]
 async fn a_budget_that_is_lowered_while_a_model_answers_ends_the_turn_at_its_next_step() {
     let app = TestApp::start().await;
     let signal = Arc::new(Notify::new());

@@ -1,5 +1,7 @@
 //! The ledger of a capability's operations, and its kept values: nothing happens twice.
 
+use std::time::Duration;
+
 use chrono::TimeDelta;
 use level3::clock::SystemRandom;
 use level3::domain::{CallRequest, EffectClass, Failure, OperationKind, OperationState, ToolCallId};
@@ -63,6 +65,24 @@ impl Held {
     pub async fn end(self) {
         self.store.close().await;
     }
+}
+
+#[tokio::test]
+async fn a_transaction_that_is_dropped_as_it_begins_takes_in_no_statement_of_others() {
+    let held = Held::start().await;
+    let now = held.app.now();
+    held.store.policy("builder").await.unwrap();
+    // The connection is at hand, so this stands within BEGIN.
+    let mut begins = Box::pin(held.store.begin(now));
+    assert!(futures::poll!(&mut begins).is_pending());
+    drop(begins);
+    let open = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in %'";
+    for _ in 0..50 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        held.store.policy("builder").await.unwrap();
+    }
+    assert_eq!(held.app.count(open).await, 0);
+    held.end().await;
 }
 
 #[tokio::test]
