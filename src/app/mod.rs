@@ -226,7 +226,8 @@ impl App {
         let media = MediaFolder::at(folder.media());
         let runner = Runner::new(executor, folder.server_id(), config.shutdown.into(), config.turn_crashes, media)
             .with_workers(Arc::new([(CAMPAIGN_PROFILE, campaigns.worker())].into()));
-        let heartbeat = Heartbeat::new(store.clone(), profiles, campaigns.clone(), Arc::clone(&clock), config.heartbeat.into());
+        let (beats, every) = (Arc::clone(&clock), config.heartbeat.into());
+        let heartbeat = Heartbeat::new(store.clone(), profiles, campaigns.clone(), channels.clone(), beats, every);
         let broken = CancellationToken::new();
         let mut parts = JoinSet::new();
         // Clients wait for the doors; the other parts have first looks to do.
@@ -309,7 +310,10 @@ async fn opened(
     };
     let store = Store::open(database, &**random).await?.hiding(scrubber.clone()).counted(metrics).within(room);
     let channel = if config.whatsapp.is_some() { WHATSAPP } else { LOOPBACK };
-    let store = store.relaying(RelaySettings { pace: config.pace, zone: config.time_zone, channel });
+    let orders =
+        config.operator.iter().flat_map(|orders| orders.numbers.iter().map(|from| (orders.channel.clone(), from.clone())));
+    let settings = RelaySettings { pace: config.pace, zone: config.time_zone, channel, orders_from: orders.collect() };
+    let store = store.relaying(settings);
     if !address.ip().is_loopback() && config.token.is_none() && !store.owner_has_password().await? {
         store.close().await;
         return Err(StartError::Reachable(address));

@@ -61,7 +61,7 @@ pub struct Loopback {
 impl Loopback {
     /// Its phones are in this database.
     pub fn new(store: Store, clock: Arc<dyn Clock>, faults: LoopbackFaults) -> Self {
-        let status = watch::Sender::new(ChannelStatus::of(ChannelState::Online));
+        let status = watch::Sender::new(ChannelStatus::of(ChannelState::Online, clock.now()));
         Self { store, clock, faults, inbox: OnceLock::new(), status }
     }
 

@@ -10,6 +10,7 @@ mod program;
 mod protocol;
 mod sender;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -69,6 +70,8 @@ pub struct ChannelFeatures {
 pub struct ChannelStatus {
     /// Its state.
     pub state: ChannelState,
+    /// When it came into it.
+    pub since: DateTime<Utc>,
     /// The text to show as a QR code.
     pub qr: Option<String>,
     /// The code to type on the phone instead of scanning.
@@ -83,8 +86,8 @@ pub struct ChannelStatus {
 
 impl ChannelStatus {
     /// A state of which nothing more is known.
-    pub fn of(state: ChannelState) -> Self {
-        Self { state, qr: None, pairing_code: None, address: None, reason: None, until: None }
+    pub fn of(state: ChannelState, since: DateTime<Utc>) -> Self {
+        Self { state, since, qr: None, pairing_code: None, address: None, reason: None, until: None }
     }
 }
 
@@ -131,6 +134,16 @@ impl Channels {
     /// The one of this name.
     pub fn get(&self, name: &str) -> Option<&OpenChannel> {
         self.all().find(|open| open.channel.name() == name)
+    }
+
+    /// The names of those that are online, and since when.
+    pub fn online(&self) -> BTreeMap<&'static str, DateTime<Utc>> {
+        let online = self.all().filter_map(|open| {
+            let status = open.channel.status();
+            let status = status.borrow();
+            (status.state == ChannelState::Online).then(|| (open.channel.name(), status.since))
+        });
+        online.collect()
     }
 
     /// Runs all of them and their senders until `shutdown`.

@@ -88,6 +88,7 @@ impl Program {
         kept: PathBuf,
         clock: Arc<dyn Clock>,
     ) -> Self {
+        let status = watch::Sender::new(ChannelStatus::of(ChannelState::Connecting, clock.now()));
         let found = programs.get("PATH").map(|path| ("PATH".to_owned(), path.clone()));
         let home = ("HOME".to_owned(), folder.display().to_string());
         Self {
@@ -98,7 +99,7 @@ impl Program {
             kept,
             pair: None,
             clock,
-            status: watch::Sender::new(ChannelStatus::of(ChannelState::Connecting)),
+            status,
             lines: Mutex::default(),
             waiting: Mutex::default(),
         }
@@ -110,18 +111,25 @@ impl Program {
     }
 
     fn set(&self, state: ChannelState, reason: Option<String>) {
-        self.status.send_replace(ChannelStatus { reason, ..ChannelStatus::of(state) });
+        self.change(|status| *status = ChannelStatus { reason, ..ChannelStatus::of(state, status.since) });
+    }
+
+    /// Changes the status. A state that is told again has been there since it came.
+    fn change(&self, change: impl FnOnce(&mut ChannelStatus)) {
+        self.status.send_modify(|status| {
+            let (state, since) = (status.state, status.since);
+            change(status);
+            status.since = if status.state == state { since } else { self.clock.now() };
+        });
     }
 
     /// Takes the account for locked, since the service said so about a message. Nothing is sent
     /// until the program tells of another state.
     fn lock(&self, reason: &str) {
-        self.status.send_if_modified(|status| {
-            let online = status.state == ChannelState::Online;
-            if online {
+        self.change(|status| {
+            if status.state == ChannelState::Online {
                 (status.state, status.reason) = (ChannelState::Locked, Some(format!("{LOCKED}: {reason}")));
             }
-            online
         });
     }
 
@@ -221,16 +229,17 @@ impl Program {
             FromProgram::Status { state, address, reason, code, until, pairing_code } => {
                 let reason = [code, reason].into_iter().flatten().collect::<Vec<_>>().join(": ");
                 let reason = (!reason.is_empty()).then_some(reason);
-                self.status.send_modify(|status| {
+                self.change(|status| {
                     // A pairing code comes beside the QR code, which stays.
                     let qr = pairing_code.as_ref().and(status.qr.take());
-                    *status = ChannelStatus { state, qr, pairing_code, address, reason, until };
+                    *status = ChannelStatus { state, since: status.since, qr, pairing_code, address, reason, until };
                 });
             }
             FromProgram::Qr { text } => {
-                self.status.send_modify(|status| {
+                self.change(|status| {
                     let pairing_code = status.pairing_code.take();
-                    *status = ChannelStatus { qr: Some(text), pairing_code, ..ChannelStatus::of(ChannelState::NeedsScan) };
+                    let needs_scan = ChannelStatus::of(ChannelState::NeedsScan, status.since);
+                    *status = ChannelStatus { qr: Some(text), pairing_code, ..needs_scan };
                 });
             }
             FromProgram::Message { id, from, text, at, chat, own, media, to, note, quoted } => {

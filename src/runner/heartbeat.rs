@@ -7,11 +7,12 @@ use std::sync::Arc;
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use tokio_util::sync::CancellationToken;
 
+use crate::channels::Channels;
 use crate::clock::Clock;
 use crate::domain::{Task, WakeUpKind, worded};
 use crate::faces::campaigns::Campaigns;
 use crate::profiles::Profiles;
-use crate::store::{Fired, Store, StoreError};
+use crate::store::{Fired, FollowedUp, Store, StoreError};
 
 /// How soon to try again after the database did not answer.
 const RETRY_AFTER: TimeDelta = TimeDelta::seconds(5);
@@ -21,14 +22,22 @@ pub struct Heartbeat {
     store: Store,
     profiles: Profiles,
     campaigns: Campaigns,
+    channels: Channels,
     clock: Arc<dyn Clock>,
     interval: TimeDelta,
 }
 
 impl Heartbeat {
     /// `interval`: how often to beat even if no due date says so.
-    pub fn new(store: Store, profiles: Profiles, campaigns: Campaigns, clock: Arc<dyn Clock>, interval: TimeDelta) -> Self {
-        Self { store, profiles, campaigns, clock, interval }
+    pub fn new(
+        store: Store,
+        profiles: Profiles,
+        campaigns: Campaigns,
+        channels: Channels,
+        clock: Arc<dyn Clock>,
+        interval: TimeDelta,
+    ) -> Self {
+        Self { store, profiles, campaigns, channels, clock, interval }
     }
 
     /// Beats until `shutdown`. Several missed ticks, for example of a suspended machine, are one
@@ -77,10 +86,11 @@ impl Heartbeat {
             WakeUpKind::Timer => self.store.end_timers(now).await?,
             WakeUpKind::Voice => self.store.end_voice_calls(now).await?,
             WakeUpKind::FollowUp => {
-                let asked = self.store.follow_up_due(now).await?;
+                let FollowedUp { asked, held_until } = self.store.follow_up_due(&self.channels.online(), now).await?;
                 if asked > 0 {
                     tracing::info!(asked, "contacts were silent");
                 }
+                return Ok(held_until);
             }
             WakeUpKind::Campaign => {
                 for campaign in self.store.campaigns_due(now).await? {

@@ -62,8 +62,8 @@ pub use queue::v1::{Fingerprint, ShownAccepted, ShownError, ShownRequest};
 pub use queue::writing::{Pen, Writing};
 pub use rebuild::{Break, DifferingRow, Rebuild};
 pub use relay::{
-    Came, ClaimedMessage, CountedInstance, DeedResult, DueWebhook, InstanceFilter, LoopbackMessage, NewIncoming, NewInstance,
-    OutboxLook, RelayError, SendEnd, Webhook, WebhookEnd,
+    Came, ClaimedMessage, CountedInstance, DeedResult, DueWebhook, FollowedUp, InstanceFilter, LoopbackMessage, NewIncoming,
+    NewInstance, OutboxLook, RelayError, SendEnd, Webhook, WebhookEnd,
 };
 pub use room::Room;
 pub use signals::{Elsewhere, Signals};
@@ -239,8 +239,8 @@ impl Store {
     }
 
     /// The settings of Relay.
-    pub fn relay_settings(&self) -> RelaySettings {
-        self.relay
+    pub fn relay_settings(&self) -> &RelaySettings {
+        &self.relay
     }
 
     /// Text in the form that may be kept and shown: see [`clean`].

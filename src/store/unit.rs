@@ -138,7 +138,7 @@ impl Store {
     /// # Errors
     /// If the database does not answer.
     pub async fn begin(&self, now: DateTime<Utc>) -> Result<Unit, StoreError> {
-        let (signals, scrubber, relay) = (self.signals.clone(), self.scrubber.clone(), self.relay);
+        let (signals, scrubber, relay) = (self.signals.clone(), self.scrubber.clone(), self.relay.clone());
         let (tx, records, ahead) = (self.pool.begin().await?, Vec::new(), Vec::new());
         Ok(Unit { tx, now, signals, scrubber, relay, records, ahead, pictured: None, wakes: true, then: None })
     }

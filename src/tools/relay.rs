@@ -64,9 +64,9 @@ impl Tool for RelayTool {
     }
 
     fn prepare<'a>(&'a self, asked: Preparing<'a>) -> BoxFuture<'a, Result<Prepared, ToolError>> {
-        let settings = asked.kit().store.relay_settings();
+        let channel = asked.kit().store.relay_settings().channel;
         let order = read::<RelayOrder>(asked.arguments);
-        at_once(order.and_then(|order| Ok(ordered(order, settings.channel)?)).map(|order| {
+        at_once(order.and_then(|order| Ok(ordered(order, channel)?)).map(|order| {
             let effect = order.effect();
             Prepared::new(order, effect)
         }))

@@ -198,6 +198,21 @@ fn a_daemon_that_is_killed_takes_its_server_along_and_can_be_started_again() {
 }
 
 #[test]
+fn a_start_waits_for_the_server_of_a_daemon_that_was_killed() {
+    let bench = Bench::with(STEADY);
+    fs::create_dir(bench.path("data")).unwrap();
+    let lock = fs::File::create(bench.path("data/server.lock")).unwrap();
+    lock.lock().unwrap();
+    let starting = bench.command(&["start"]).stdout(Stdio::piped()).spawn().unwrap();
+    until("the new daemon", || bench.path("daemon.pid").exists());
+    assert_eq!(bench.starts(), 0, "the data have a server");
+    drop(lock);
+    let ran = Ran::from(starting.wait_with_output().unwrap());
+    assert!(ran.code == 0 && ran.out.starts_with("The Relay daemon runs: pid "), "{ran:?}");
+    bench.done(&["stop"]);
+}
+
+#[test]
 fn without_a_daemon_every_command_says_what_to_start() {
     let bench = Bench::with(STEADY);
     for arguments in

@@ -2,7 +2,7 @@
 //! checkout. `relay start` runs it in the background and reads one line from it: that the server is
 //! ready, or why it cannot start.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
@@ -28,6 +28,8 @@ const ENDINGS: [(i32, Duration); 3] =
     [(libc::SIGTERM, Duration::from_secs(11)), (libc::SIGTERM, Duration::from_secs(2)), (libc::SIGKILL, Duration::from_secs(1))];
 /// How long a daemon waits for the lock of its folder.
 const LOCK_LIMIT: Duration = Duration::from_millis(200);
+/// How long the server of a daemon that was killed may take to end.
+const FORMER_LIMIT: Duration = Duration::from_secs(15);
 /// So much of the log is read for the reason of a failure.
 const TAIL: u64 = 16 * 1024;
 
@@ -97,6 +99,13 @@ impl<'a> Daemon<'a> {
 
     async fn run(&mut self, tell: &mut impl FnMut(&FirstWord)) -> Result<(), RelayCliError> {
         let (mut course, mut was_ever_ready, mut safe) = (Course::default(), false, false);
+        tokio::select! {
+            ended = timeout(FORMER_LIMIT, former_server(self.home)) => ended.map_err(|_| former_stays(self.home))?,
+            () = asked(&mut self.terminate, &mut self.interrupt) => {
+                self.note("stopped");
+                return Ok(());
+            }
+        }
         loop {
             let begins = fs::metadata(self.home.log()).map_or(0, |log| log.len());
             let mut ready = || {
@@ -177,6 +186,22 @@ impl Drop for Daemon<'_> {
         drop(fs::remove_file(self.home.pid_file()));
         drop(fs::remove_file(self.home.ready_file()));
     }
+}
+
+/// Completes when no server has the data: that of a daemon which was killed ends by itself.
+async fn former_server(home: &RelayHome) {
+    let lock = home.data().join("server.lock");
+    let mut looks = interval(LOOK);
+    while File::open(&lock).is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))) {
+        looks.tick().await;
+    }
+}
+
+fn former_stays(home: &RelayHome) -> RelayCliError {
+    RelayCliError::Refused(format!(
+        "{} is still in use, by the server of a daemon that was killed, or by a backup or a restore; wait for its end and try again",
+        home.data().display()
+    ))
 }
 
 /// Completes when the daemon is asked to end.

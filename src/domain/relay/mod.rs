@@ -5,6 +5,9 @@ mod address;
 mod briefing;
 mod outbox;
 mod pace;
+mod silence;
+
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -19,6 +22,7 @@ pub use address::{ADDRESS_RULE, ContactAddress};
 pub use briefing::{ContactBriefing, MOST_DIGESTED, MOST_SHOWN, TurnWords, nothing_done};
 pub use outbox::{DeliveryAction, DeliveryInput, DeliveryState};
 pub use pace::{HeldBack, Hold, NextMessage, Pace, PastMessage, WallTime};
+pub use silence::{hears_from, silence_ends};
 
 /// The name of the profile of contacts.
 pub const CONTACT_PROFILE: &str = "contact";
@@ -31,8 +35,8 @@ pub const MOST_TEXT_IN: usize = 16 << 10;
 /// The most characters of a message of ours.
 pub const MOST_TEXT_OUT: usize = 4_096;
 
-/// The settings of Relay that its transitions need.
-#[derive(Clone, Copy, Debug)]
+/// The settings of Relay that its transitions need. Cheap to clone.
+#[derive(Clone, Debug)]
 pub struct RelaySettings {
     /// When messages may leave.
     pub pace: Pace,
@@ -40,11 +44,14 @@ pub struct RelaySettings {
     pub zone: chrono_tz::Tz,
     /// The channel of an order that names none.
     pub channel: &'static str,
+    /// The channel and the numbers whose messages are orders to the operator: none of these is a
+    /// contact there, since its answer would be an order.
+    pub orders_from: Arc<[(String, ContactAddress)]>,
 }
 
 impl Default for RelaySettings {
     fn default() -> Self {
-        Self { pace: Pace::default(), zone: chrono_tz::Tz::UTC, channel: LOOPBACK }
+        Self { pace: Pace::default(), zone: chrono_tz::Tz::UTC, channel: LOOPBACK, orders_from: Arc::default() }
     }
 }
 

@@ -22,7 +22,7 @@ pub use incoming::{Came, NewIncoming};
 pub use loopback::LoopbackMessage;
 pub use orders::NewInstance;
 pub use outgoing::{ClaimedMessage, OutboxLook, SendEnd};
-pub use reading::{CountedInstance, InstanceFilter};
+pub use reading::{CountedInstance, FollowedUp, InstanceFilter};
 pub use webhooks::{DueWebhook, Webhook, WebhookEnd};
 
 /// The reason why an order about an instance or a message is not done.

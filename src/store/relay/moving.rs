@@ -126,7 +126,11 @@ impl Unit {
     pub(super) async fn ask_follow_up(&mut self, instance: &mut Instance) -> Result<(), StoreError> {
         self.move_instance(instance, InstanceInput::Silence, None).await?;
         if instance.progress.follow_ups >= instance.max_follow_ups {
-            let told = format!("the contact did not answer {} follow-ups", instance.progress.follow_ups);
+            let told = match instance.progress.follow_ups {
+                0 => "the contact did not answer".to_owned(),
+                1 => "the contact did not answer 1 follow-up".to_owned(),
+                many => format!("the contact did not answer {many} follow-ups"),
+            };
             return self.move_instance(instance, InstanceInput::GiveUp, Some(&told)).await;
         }
         self.ask_agent(instance).await

@@ -16,6 +16,9 @@ use crate::facts::{InstanceMade, InstanceMoved, RelayMessageKept};
 use crate::failpoint::{self, Point};
 use crate::store::{Store, StoreError, Unit};
 
+/// The reason, if the contact of an instance gives orders by now.
+const GIVES_ORDERS: &str = "its contact gives orders to the operator now, so an answer would be an order";
+
 /// An instance that is ordered.
 #[derive(Clone, Debug)]
 pub struct NewInstance {
@@ -51,8 +54,9 @@ impl Store {
     /// beside it if its key was known.
     ///
     /// # Errors
-    /// If the database does not answer; then nothing was made.
-    pub async fn make_instance(&self, new: NewInstance, now: DateTime<Utc>) -> Result<(Instance, bool), StoreError> {
+    /// [`RelayError::Refused`] if the contact gives orders to the operator, or if the database does
+    /// not answer; then nothing was made.
+    pub async fn make_instance(&self, new: NewInstance, now: DateTime<Utc>) -> Result<(Instance, bool), RelayError> {
         self.has_room()?;
         let mut unit = self.begin(now).await?;
         unit.hold_address(&new.channel, new.contact.as_str()).await?;
@@ -65,6 +69,12 @@ impl Store {
             if let Some(known) = known.fetch_optional(&mut *unit.tx).await? {
                 return Ok((known.try_into()?, true));
             }
+        }
+        if self.relay.orders_from.iter().any(|(channel, from)| (channel, from) == (&new.channel, &new.contact)) {
+            return Err(RelayError::Refused(format!(
+                "{} gives orders to the operator on {}, so its answers would be orders and none to an agent; name another contact",
+                new.contact, new.channel
+            )));
         }
         let conversation = query_scalar!(
             "INSERT INTO conversations (user_id, profile, created_at) VALUES (1, $1, $2) RETURNING conversation_id",
@@ -131,6 +141,31 @@ impl Store {
     /// [`RelayError`] says why not.
     pub async fn cancel_instance(&self, id: InstanceId, now: DateTime<Utc>) -> Result<Instance, RelayError> {
         self.order_instance(id, now, |_| Ok((InstanceInput::Cancel, Some("cancelled")))).await
+    }
+
+    /// Ends the open instances whose contacts give orders by now: an answer would be an order. No
+    /// other instance begins in their place. Gives their numbers.
+    ///
+    /// # Errors
+    /// If the database does not answer; those that were ended until then stay so.
+    pub async fn end_with_those_who_order(&self, now: DateTime<Utc>) -> Result<Vec<InstanceId>, StoreError> {
+        let (channels, contacts): (Vec<_>, Vec<_>) =
+            self.relay.orders_from.iter().map(|(channel, from)| (channel.clone(), from.to_string())).unzip();
+        // The place of a contact becomes free only when nobody waits for it any more.
+        let open = query_scalar::<_, i64>(
+            "SELECT instance_id FROM relay_instances JOIN unnest($1::text[], $2::text[]) AS o (channel, contact) USING (channel, contact)
+             WHERE ended_at IS NULL ORDER BY state = 'QUEUED' DESC, instance_id",
+        );
+        let mut ended = Vec::new();
+        for id in open.bind(channels).bind(contacts).fetch_all(&self.pool).await?.into_iter().map(InstanceId) {
+            match self.order_instance(id, now, |_| Ok((InstanceInput::Cancel, Some(GIVES_ORDERS)))).await {
+                Ok(_) => ended.push(id),
+                Err(RelayError::Store(error)) => return Err(error),
+                // Another server ended it meanwhile.
+                Err(RelayError::Refused(_) | RelayError::Unknown(..) | RelayError::NoMessage(..)) => {}
+            }
+        }
+        Ok(ended)
     }
 
     /// Gives an instance the input that its state asks for; its turns are held, since the input may

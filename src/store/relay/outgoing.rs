@@ -152,14 +152,16 @@ impl Store {
     }
 
     /// The first message of each contact that waits in the outbox of a channel. It is a first
-    /// contact as long as its contact is not known, whatever was tried before.
+    /// contact as long as its contact is not known, whatever was tried before. A number that gives
+    /// orders by now may have been a contact: an answer of the operator waits for no message of
+    /// that time.
     async fn heads_of_outbox(&self, channel: &str) -> Result<Vec<RelayMessage>, StoreError> {
         let heads = query_as!(
             RelayMessageRow,
             "SELECT DISTINCT ON (m.contact) m.* FROM relay_messages m LEFT JOIN relay_instances i USING (instance_id)
              WHERE m.channel = $1 AND m.state = 'queued' AND i.state IS DISTINCT FROM 'PAUSED'
                AND NOT EXISTS (SELECT FROM relay_messages s WHERE s.channel = $1 AND s.contact = m.contact AND s.state = 'sending')
-             ORDER BY m.contact, m.message_id",
+             ORDER BY m.contact, m.instance_id IS NOT NULL, m.message_id",
             channel
         );
         let mut heads =

@@ -1,14 +1,14 @@
 //! Instances and transcripts as a person looks at them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use chrono::{DateTime, NaiveDate, Utc};
 use sqlx::{query, query_as, query_scalar};
 
 use super::RelayError;
 use super::rows::{InstanceRow, RelayMessageRow};
-use crate::domain::relay::{Instance, RelayMessage};
-use crate::domain::{InstanceId, InstanceState};
+use crate::domain::relay::{Instance, RelayMessage, hears_from, silence_ends};
+use crate::domain::{ConversationId, InstanceId, InstanceState};
 use crate::store::{Store, StoreError};
 
 /// The instances that are asked for.
@@ -33,6 +33,15 @@ pub struct CountedInstance {
     pub queued: i64,
     /// Tokens of its turns, read and written.
     pub tokens: i64,
+}
+
+/// The result of a look for follow-ups that are due.
+#[derive(Debug, Default)]
+pub struct FollowedUp {
+    /// How many instances were asked to follow up, or given up.
+    pub asked: usize,
+    /// If the channels of some bring no answer now: the time of the next look.
+    pub held_until: Option<DateTime<Utc>>,
 }
 
 impl Store {
@@ -159,33 +168,43 @@ impl Store {
     }
 
     /// Follow-ups that are due: each instance whose contact was silent for long is asked to follow
-    /// up, or given up.
+    /// up, or given up. Those of channels that bring no answer now wait; `online` names the others,
+    /// and since when they are online.
     ///
     /// # Errors
     /// If the database does not answer; those that were settled until then stay so.
-    pub async fn follow_up_due(&self, now: DateTime<Utc>) -> Result<usize, StoreError> {
-        let due = query!(
-            "SELECT i.instance_id, i.conversation_id FROM wake_ups w JOIN relay_instances i ON i.instance_id = w.subject
+    pub async fn follow_up_due(
+        &self,
+        online: &BTreeMap<&str, DateTime<Utc>>,
+        now: DateTime<Utc>,
+    ) -> Result<FollowedUp, StoreError> {
+        let due = query_as::<_, (i64, String)>(
+            "SELECT i.conversation_id, i.channel FROM wake_ups w JOIN relay_instances i ON i.instance_id = w.subject
              WHERE w.kind = 'follow_up' AND w.at <= $1 ORDER BY w.at, w.subject",
-            now
         );
-        let mut asked = 0;
-        for row in due.fetch_all(&self.pool).await? {
+        let mut followed = FollowedUp::default();
+        for (conversation, channel) in due.bind(now).fetch_all(&self.pool).await? {
+            let hears_from = hears_from(online.get(&*channel).copied(), now);
+            if hears_from > now {
+                followed.held_until = Some(followed.held_until.map_or(hears_from, |until| until.min(hears_from)));
+                continue;
+            }
             let mut unit = self.begin(now).await?;
-            asked += usize::from(unit.follow_up(crate::domain::ConversationId(row.conversation_id)).await?);
+            followed.asked += usize::from(unit.follow_up(ConversationId(conversation), hears_from).await?);
             unit.commit().await?;
         }
-        Ok(asked)
+        Ok(followed)
     }
 }
 
 impl crate::store::Unit {
-    /// Follows a contact's silence up, if it is still due. It is put off in quiet hours, and as
-    /// long as a message of ours has not gone.
-    async fn follow_up(&mut self, conversation: crate::domain::ConversationId) -> Result<bool, StoreError> {
+    /// Follows a contact's silence up, if it is still due. It is put off in quiet hours, as long as
+    /// a message of ours has not gone, and after a sleep of the machine. Its channel `hears_from`
+    /// then on.
+    async fn follow_up(&mut self, conversation: ConversationId, hears_from: DateTime<Utc>) -> Result<bool, StoreError> {
         let Some(mut instance) = self.hold_instance_of(conversation).await? else { return Ok(false) };
-        let due = instance.progress.heartbeat_at.is_some_and(|at| at <= self.now);
-        if !due || instance.progress.state != InstanceState::WaitingForReply {
+        let Some(due) = instance.progress.heartbeat_at.filter(|at| *at <= self.now) else { return Ok(false) };
+        if instance.progress.state != InstanceState::WaitingForReply {
             return Ok(false);
         }
         let waits = query_scalar!(
@@ -201,6 +220,7 @@ impl crate::store::Unit {
         let wait = i64::from(instance.heartbeat_seconds);
         let left = if waits.fetch_one(&mut *self.tx).await? { Some(self.now) } else { held.fetch_one(&mut *self.tx).await? };
         let seconds = left.map_or(0, |left| (wait - (self.now - left).num_seconds()).clamp(0, wait));
+        let seconds = seconds.max((silence_ends(due, hears_from, self.now) - self.now).num_seconds());
         let at = self.heartbeat_after(&instance, i32::try_from(seconds).unwrap_or_default());
         if at > self.now {
             let state = instance.progress.state;

@@ -5,6 +5,7 @@
 mod begun;
 mod checklist;
 mod confirming;
+mod contacts;
 mod context;
 mod cut_off;
 mod former;

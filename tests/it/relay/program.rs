@@ -239,3 +239,33 @@ echo "{\"kind\":\"refused\",\"id\":\"$id\",\"code\":\"offline\",\"left\":false}"
     desk.done(Method::POST, "/channels/whatsapp/logout", Some(json!({}))).await;
     goes(&desk, id, 1, "sent").await;
 }
+
+#[tokio::test]
+async fn an_answer_that_a_service_kept_while_it_was_away_is_no_silence() {
+    let folder = tempfile::tempdir().unwrap();
+    // Asked to log out it goes away at first, and then comes back with what was kept for it.
+    let says = r#"echo "{\"kind\":\"sent\",\"id\":\"$id\"}" ;;
+    *'"kind":"logout"'*) if [ -e away ]; then echo '{"kind":"status","state":"online"}'; \
+echo '{"kind":"message","id":"M1","from":"+491701234567","text":"Yes"}'; else touch away; \
+echo '{"kind":"status","state":"connecting"}'; fi"#;
+    let desk = desk(folder.path(), says).await;
+    let id = ordered(&desk).await;
+    goes(&desk, id, 1, "sent").await;
+    let logout = async || desk.done(Method::POST, "/channels/whatsapp/logout", Some(json!({}))).await;
+    logout().await;
+    let away = async {
+        while channel(&desk).await["state"] != "connecting" {
+            tokio::task::yield_now().await;
+        }
+    };
+    in_time("the service to be away", away).await;
+    desk.app.advance(3_600);
+    assert_eq!(desk.instance(id).await["state"], "WAITING_FOR_REPLY");
+    desk.app.script([writes("Good"), text("")]);
+    logout().await;
+    goes(&desk, id, 3, "sent").await;
+    desk.app.run_until_idle().await;
+    let shown = desk.instance(id).await;
+    assert_eq!((&shown["state"], &shown["follow_ups"]), (&json!("WAITING_FOR_REPLY"), &json!(0)), "{shown}");
+    assert_eq!(desk.transcript(id).await[1]["text"], "Yes");
+}

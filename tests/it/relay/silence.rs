@@ -1,7 +1,9 @@
 //! A contact who does not answer: follow-ups at their times, and the end.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use chrono::TimeDelta;
 use serde_json::json;
 use tokio::sync::Notify;
 
@@ -70,9 +72,38 @@ async fn several_times_that_were_missed_are_one_follow_up() {
     desk.app.advance(4 * 1_800);
     desk.app.script([writes("Hello?"), text("")]);
     desk.app.start_again().await;
+    desk.app.advance(60);
     desk.delivered(id, 2).await;
     desk.app.run_until_idle().await;
     assert_eq!(desk.instance(id).await["follow_ups"], 1);
+}
+
+#[tokio::test]
+async fn an_answer_that_was_written_while_nobody_listened_comes_in_time() {
+    let mut desk = Desk::start().await;
+    desk.app.script([writes("Is Friday fine?"), text("")]);
+    let order = json!({"objective": "Arrange a viewing", "contact": ANNA, "max_follow_ups": 0});
+    let made = desk.done(reqwest::Method::POST, "/instances", Some(order)).await;
+    let id = made["id"].as_i64().unwrap();
+    desk.until(id, "WAITING_FOR_REPLY").await;
+    desk.delivered(id, 1).await;
+    desk.app.run_until_idle().await;
+    desk.app.stop().await;
+    desk.app.advance(1_830);
+    desk.app.start_again().await;
+    // A channel that is not online, or only now, says nothing of a contact's silence.
+    let store = desk.app.store();
+    for online in [BTreeMap::new(), [("loopback", desk.app.now())].into()] {
+        let followed = store.follow_up_due(&online, desk.app.now()).await.unwrap();
+        assert_eq!((followed.asked, followed.held_until), (0, Some(desk.app.now() + TimeDelta::seconds(60))));
+    }
+    assert_eq!(desk.instance(id).await["state"], "WAITING_FOR_REPLY");
+    desk.app.script([writes("Good"), text("")]);
+    assert_eq!(desk.say(ANNA, "Yes").await, "kept");
+    desk.until_delivery(id, 3, "delivered").await;
+    desk.app.run_until_idle().await;
+    desk.app.advance(1_800);
+    assert_eq!(desk.until(id, "ABANDONED").await["reason"], "the contact did not answer");
 }
 
 #[tokio::test]

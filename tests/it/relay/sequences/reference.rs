@@ -234,6 +234,9 @@ impl Reference {
         let left = if waits { Some(now) } else { held };
         let more = left.map_or(0, |left| (every - (now - left)).clamp(0, every));
         let it = &mut self.talks[talk];
+        // The machine slept.
+        let late = it.heartbeat.is_some_and(|due| now - due > 60);
+        let more = if late { more.max(60) } else { more };
         if more > 0 {
             it.heartbeat = Some(now + more);
             return;

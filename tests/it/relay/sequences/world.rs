@@ -153,7 +153,10 @@ impl World {
                     Came::Ordered => panic!("nobody here gives orders"),
                 })
             }
-            Move::Tick { .. } => cut(store.follow_up_due(now), polls).await.map(|due| due.map(|_| "done").unwrap()),
+            Move::Tick { .. } => {
+                let online = [(&*channel, DateTime::UNIX_EPOCH)].into();
+                cut(store.follow_up_due(&online, now), polls).await.map(|due| due.map(|_| "done").unwrap())
+            }
             Move::TakeUp => self.take_up(model, polls).await,
             Move::Claim => self.claim(polls).await,
             Move::Attempt(state) => {
