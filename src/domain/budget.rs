@@ -4,6 +4,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::domain::misfit;
+
 /// Limits of one span. `None`: no limit of this kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -99,6 +101,10 @@ impl Spent {
     }
 }
 
+fn misfit_of(span: &str, error: &serde_json::Error) -> String {
+    format!("`{span}`: {}", misfit(&error.to_string()))
+}
+
 impl TryFrom<Value> for Budgets {
     type Error = String;
 
@@ -112,12 +118,12 @@ impl TryFrom<Value> for Budgets {
             let Value::Object(limits) = limits else { return Err(format!("`{span}` must be an object of limits")) };
             of_span.extend(limits);
         }
-        let tasks: TaskBudget = serde_json::from_value(whole["tasks"].take()).map_err(|error| format!("`tasks`: {error}"))?;
+        let tasks: TaskBudget = serde_json::from_value(whole["tasks"].take()).map_err(|error| misfit_of("tasks", &error))?;
         if tasks.percent_of_day.is_some_and(|percent| percent > 100) {
             return Err("`tasks`: percent_of_day is 100 at most".into());
         }
         let mut read = |span: &str| {
-            let budget: Budget = serde_json::from_value(whole[span].take()).map_err(|error| format!("`{span}`: {error}"))?;
+            let budget: Budget = serde_json::from_value(whole[span].take()).map_err(|error| misfit_of(span, &error))?;
             if span != "turn" && budget.wall_seconds.is_some() {
                 return Err(format!("`{span}`: wall_seconds is a limit of a turn only"));
             }

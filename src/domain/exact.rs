@@ -56,6 +56,22 @@ pub fn held(json: &str) -> Result<(), String> {
     })
 }
 
+/// The value that a JSON text says; the text itself if no value says the same.
+pub fn as_written(text: &str) -> Value {
+    let faithful = undoubled(text).is_ok() && held(text).is_ok();
+    let value = faithful.then(|| serde_json::from_str(text).ok()).flatten();
+    value.unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+/// Checks that nothing of a JSON text is read as something else: no field stands twice, and each
+/// number is held.
+///
+/// # Errors
+/// A sentence with the first fault.
+pub fn faithful(json: &str) -> Result<(), String> {
+    undoubled(json).and_then(|()| held(json))
+}
+
 /// A number's sign, its digits without zeros around them, and the power of ten of the last one: the
 /// same for each way to write it.
 fn decimal(number: &str) -> (bool, String, i128) {

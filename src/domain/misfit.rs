@@ -29,6 +29,9 @@ fn worded(wrong: &str) -> Option<String> {
     if matches!(wrong, "invalid digit found in string" | "cannot parse integer from empty string") {
         return Some("a whole number is expected".to_owned());
     }
+    if wrong == "provided string was not `true` or `false`" {
+        return Some("true or false is expected".to_owned());
+    }
     if matches!(wrong, "input contains invalid characters" | "premature end of input") {
         return Some("a time like 2026-11-20T08:00:00Z is expected".to_owned());
     }

@@ -41,7 +41,7 @@ pub use approval::{ApprovalState, Channel, CountedLosses, Decision, Finding, Row
 pub use budget::{Budget, Budgets, Spent, TaskBudget, Used};
 pub use capability::{CapabilityVersion, Draft, NAME_RULE, SourceLanguage, TestCase, valid_name};
 pub use door::MessageDoor;
-pub use exact::{exact, exact_text, held, numbers, undoubled};
+pub use exact::{as_written, exact, exact_text, faithful, held, numbers, undoubled};
 pub use grants::{
     GrantError, Grants, HttpGrant, METHODS, Power, SECRET_NAME_RULE, Scheme, SqlAccess, binding_matches, valid_secret_name,
 };

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::domain::{ApprovalId, CampaignId, ConversationId, VoiceCallId, misfit, shortened};
+use crate::domain::{ApprovalId, CampaignId, ConversationId, VoiceCallId, misfit, shortened, without_halves};
 
 /// An image as a client sends it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -106,6 +106,7 @@ impl ClientFrame {
         if !text.trim_start().starts_with('{') {
             return Err(NoFrame { id: None, why: "it is no object".to_owned() });
         }
+        let text = &*without_halves(text);
         serde_json::from_str(text).map_err(|error| {
             let Ok(fields) = serde_json::from_str::<Map<String, Value>>(text) else {
                 return NoFrame { id: None, why: "it is no JSON".to_owned() };

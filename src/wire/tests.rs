@@ -49,6 +49,12 @@ fn what_is_no_frame_is_told_with_its_field_and_what_is_expected() {
 }
 
 #[test]
+fn half_a_character_is_marked() {
+    let frame = ClientFrame::read(r#"{"type":"message","content":"a\ud800","id":"m1"}"#).unwrap();
+    assert!(matches!(frame, ClientFrame::Message { content, .. } if content == "a\u{fffd}"));
+}
+
+#[test]
 fn a_frame_with_only_type_and_content_is_a_message() {
     let frame = ClientFrame::read(r#" {"type":"message","content":"hi"}"#).unwrap();
     assert_eq!(

@@ -17,12 +17,18 @@ async fn a_request_that_cannot_be_read_is_refused_as_the_protocol_has_it() {
     };
     let ping = r#"{"jsonrpc":"2.0","id":4,"method":"ping"}"#;
     let greets = r#"{"jsonrpc":"2.0","id":5,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":[]}}"#;
+    let sent = |arguments: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{{"name":"x","arguments":{arguments}}}}}"#)
+    };
     for (body, code, id, says) in [
         ("{", -32700, Value::Null, "no JSON"),
         (&format!("[{ping}]"), -32600, Value::Null, "no batches"),
         (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600, Value::Null, "a request also has an `id`"),
         (ping, -32600, json!(4), "Session ID is required"),
         (greets, -32602, json!(5), "`clientInfo` an object"),
+        (&sent(r#"{"e":18446744073709551616}"#), -32602, json!(6), "18446744073709551616 has more digits than a number keeps"),
+        (&sent(r#"{"c":1.000000000000000000000001}"#), -32602, json!(6), "send it as a string"),
+        (&sent(r#"{"a":1,"a":2}"#), -32602, json!(6), "the field `a` stands twice"),
     ] {
         let (status, answer) = send(body).await;
         let answer: Value = serde_json::from_str(&answer).unwrap_or_else(|_| panic!("{body}: {answer}"));

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
+use crate::domain::faithful;
 use crate::wire::MAX_MCP_BYTES;
 
 const BATCH: &str = "level3 takes no batches: send each message on a line of its own";
@@ -59,21 +60,26 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 fn read_line(line: &[u8]) -> Option<Line> {
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
     if line.len() > MAX_MCP_BYTES {
-        return refused(line, &format!("the request has {} bytes; {MAX_MCP_BYTES} is the most", line.len()));
+        let why = format!("the request has {} bytes; {MAX_MCP_BYTES} is the most", line.len());
+        return refused(line, &ErrorData::invalid_request(why, None));
     }
     match serde_json::from_slice(line) {
-        Ok(message) => Some(Line::Message(Box::new(message))),
-        Err(_) if line.starts_with(b"[") => refused(line, BATCH),
-        Err(_) => refused(line, NO_MESSAGE),
+        // It is carried as it is read.
+        Ok(message) => match faithful(&String::from_utf8_lossy(line)) {
+            Ok(()) => Some(Line::Message(Box::new(message))),
+            Err(why) => refused(line, &ErrorData::invalid_params(why, None)),
+        },
+        Err(_) if line.starts_with(b"[") => refused(line, &ErrorData::invalid_request(BATCH, None)),
+        Err(_) => refused(line, &ErrorData::invalid_request(NO_MESSAGE, None)),
     }
 }
 
-fn refused(line: &[u8], why: &str) -> Option<Line> {
+fn refused(line: &[u8], why: &ErrorData) -> Option<Line> {
     let heard: Vec<Heard> = match line.first() {
         Some(b'[') => serde_json::from_slice(line).ok()?,
         _ => vec![serde_json::from_slice(line).ok()?],
     };
-    let error = |id| ServerJsonRpcMessage::error(ErrorData::invalid_request(why.to_owned(), None), id);
+    let error = |id| ServerJsonRpcMessage::error(why.clone(), id);
     let errors: Vec<_> = heard.into_iter().filter(Heard::waits).map(|heard| error(heard.id)).collect();
     (!errors.is_empty()).then_some(Line::Refused(errors))
 }

@@ -43,13 +43,20 @@ fn a_wrong_budget_is_refused_with_its_place() {
         (json!([]), "budgets are an object"),
         (json!({"week": {}}), "`week` is none of: turn, conversation, day, tasks"),
         (json!({"tasks": {"percent_of_day": 101}}), "`tasks`: percent_of_day is 100 at most"),
-        (json!({"tasks": {"steps": 3}}), "`tasks`: unknown field `steps`"),
+        (json!({"tasks": {"steps": 3}}), "`tasks`: there is no field `steps`; the fields are"),
         (json!({"day": 5}), "`day` must be an object of limits"),
-        (json!({"turn": {"stepps": 3}}), "`turn`: unknown field `stepps`"),
-        (json!({"turn": {"steps": -3}}), "`turn`: invalid value: integer `-3`"),
+        (json!({"turn": {"stepps": 3}}), "`turn`: there is no field `stepps`; the fields are"),
+        (json!({"turn": {"steps": -3}}), "`turn`: expected a whole number that is not below zero, not -3"),
         (json!({"day": {"wall_seconds": 3}}), "`day`: wall_seconds is a limit of a turn only"),
     ] {
         let error = read(given).unwrap_err();
         assert!(error.contains(told), "{error}");
     }
+}
+
+#[test]
+fn a_limit_that_is_none_is_told_without_a_type_of_the_program() {
+    let told = |given: Value| read(json!({ "turn": given })).unwrap_err();
+    assert_eq!(told(json!({"tool_calls": -1})), "`turn`: expected a whole number that is not below zero, not -1");
+    assert_eq!(told(json!({"tool_calls": 1.5})), "`turn`: expected a whole number that is not below zero, not 1.5");
 }

@@ -54,3 +54,11 @@ fn numbers_are_found_between_texts_and_not_in_them() {
     assert_eq!(numbers(json).map(|place| &json[place]).collect::<Vec<_>>(), ["-1.5e+3", "10", "0"]);
     assert_eq!(numbers("12").map(|place| (place.start, place.end)).collect::<Vec<_>>(), [(0, 2)]);
 }
+
+#[test]
+fn a_text_that_no_value_says_the_same_as_stays_a_text() {
+    assert_eq!(as_written(r#"{"a": [1.50, "x"]}"#), json!({"a": [1.5, "x"]}));
+    for text in [r#"{"a": 1, "a": 2}"#, r#"{"n": 12345678901234567890123}"#, "{\"a\": ", ""] {
+        assert_eq!(as_written(text), json!(text));
+    }
+}

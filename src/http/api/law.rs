@@ -32,6 +32,9 @@ pub(super) async fn set_policy(
             "the profile `{profile}` cannot ask anybody: its mode is auto or read_only, without a governor"
         )));
     }
+    if doors.profiles.get(&profile)?.operates && change.governor == Some(false) {
+        return Err(ApiRefusal::bad(format!("the governor is always on for the profile `{profile}`")));
+    }
     // All is read before anything is set: a change is made as a whole or not at all.
     let models = change.models.map(|models| named_models(&doors, &models)).transpose()?;
     doors.store.set_profile_policy(&profile, mode, governor, &budgets, doors.clock.now()).await?;

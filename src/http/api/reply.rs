@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use serde::de::DeserializeOwned;
 
 use crate::config::SettingRefused;
-use crate::domain::{held, undoubled};
+use crate::domain::faithful;
 use crate::profiles::UnknownProfile;
 use crate::secrets::SecretError;
 use crate::store::{DecideError, DeleteError, LifeError, StoreError, UndoError, UserError};
@@ -217,7 +217,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         })?;
         // Else the last of two fields, or another number, would count as sent.
         let text = String::from_utf8_lossy(text);
-        undoubled(&text).and_then(|()| held(&text)).map_err(ApiRefusal::bad)?;
+        faithful(&text).map_err(ApiRefusal::bad)?;
         Ok(Self(read))
     }
 }

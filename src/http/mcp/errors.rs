@@ -11,6 +11,7 @@ use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, Req
 use serde_json::{Value, json};
 
 use super::words;
+use crate::domain::faithful;
 use crate::wire::MAX_MCP_BYTES;
 
 /// The longest refusal in plain text, in bytes.
@@ -19,7 +20,8 @@ const MAX_TEXT: usize = 64 << 10;
 /// Seconds after which a client may find a place that another one left.
 const SOON: &str = "30";
 
-/// Hands a request on, and puts a refusal in plain text into the form of the protocol.
+/// Hands a request on as it was written, and puts a refusal in plain text into the form of the
+/// protocol.
 pub(super) async fn in_json_rpc(request: Request, next: Next) -> Response {
     if request.method() != Method::POST {
         return next.run(request).await;
@@ -33,6 +35,13 @@ pub(super) async fn in_json_rpc(request: Request, next: Next) -> Response {
         }
         Err(error) => return error.into_response(),
     };
+    if let Err(why) = faithful(&String::from_utf8_lossy(&body))
+        && let Ok(message) = serde_json::from_slice::<Value>(&body)
+    {
+        let error = ErrorData::invalid_params(why, None);
+        let told = json!({ "jsonrpc": "2.0", "id": message.get("id"), "error": error });
+        return (StatusCode::BAD_REQUEST, Json(told)).into_response();
+    }
     let response = next.run(Request::from_parts(parts, Body::from(body.clone()))).await;
     let status = response.status();
     let failed = status.is_client_error() || status.is_server_error();

@@ -119,9 +119,11 @@ mod tests {
         struct Asked {
             q: String,
             limit: Option<i64>,
+            archived: Option<bool>,
         }
         let refused = |address: &str| query(&Query::<Asked>::try_from_uri(&address.parse().unwrap()).unwrap_err());
         assert_eq!(refused("/"), "the query cannot be read: missing field `q`");
         assert_eq!(refused("/?q=a&limit=many"), "the query cannot be read: `limit`: a whole number is expected");
+        assert_eq!(refused("/?q=a&archived=x"), "the query cannot be read: `archived`: true or false is expected");
     }
 }
