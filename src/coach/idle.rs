@@ -3,7 +3,7 @@
 //! The coach asks the model again; how often follows from what is stored.
 
 use super::unknown;
-use crate::domain::{CallRequest, Exchange, HistoryEntry, Refusal};
+use crate::domain::{CallRequest, Exchange, HistoryEntry, Refusal, seen_name};
 use crate::model::written_call;
 
 /// The words for the model after an answer that says nothing.
@@ -105,7 +105,7 @@ pub(super) fn idle(answer: &str, asked: &str) -> Option<Idle> {
     let rest = answer.strip_prefix(asked).filter(|rest| rest.starts_with('\n')).unwrap_or(answer).trim();
     // The templates of Qwen and Hermes begin a tool's result so. A model may say back two words.
     let repeats = rest == asked && asked.split_whitespace().count() > 2;
-    if rest.is_empty() || rest.starts_with("<tool_response>") || repeats {
+    if seen_name(rest).is_empty() || rest.starts_with("<tool_response>") || repeats {
         return Some(Idle::Empty);
     }
     // The words behind a repeated question are the model's own.

@@ -174,14 +174,22 @@ pub enum ContextRefused {
         "the global context has {0} bytes as compact JSON; {MOST_CONTEXT} is the most. Keep what a later task needs and leave the rest out"
     )]
     TooLarge(usize),
-    /// Somebody else changed it meanwhile.
-    #[error("it was changed meanwhile: it has version {}, not {given}. It is now {}", .now.version, .now.document)]
+    /// It has another version: somebody else changed it meanwhile, or it never had this one.
+    #[error("{} It is now {}", not_version(*given, now), .now.document)]
     Overtaken {
         /// The version that the change is about.
         given: i32,
         /// The document as it is.
         now: Box<GlobalContext>,
     },
+}
+
+/// The reason why a change from this version is not about the document as it is.
+fn not_version(given: i32, now: &GlobalContext) -> String {
+    match now.version {
+        version if (0..version).contains(&given) => format!("it was changed meanwhile: it has version {version}, not {given}."),
+        version => format!("version {given} was never there; it has version {version}."),
+    }
 }
 
 /// Looks whether a document may be the global context.

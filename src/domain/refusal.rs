@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::account::CallFault;
+use super::names::{EXECUTE_SQL, MANAGE_TASKS, WRITE_CAPABILITY};
+use super::profile::Toolset;
 use super::turn::text_enum;
 
 text_enum! {
@@ -173,6 +175,9 @@ impl RefusalCode {
     }
 }
 
+/// The names of the values that are advice.
+const ADVICE: [&str; 2] = ["hint", "what_now"];
+
 /// A place in a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourcePlace {
@@ -215,6 +220,16 @@ impl Refusal {
     /// The same without its lesson, for a model that is not helped.
     pub fn without_lesson(self) -> Self {
         Self { denial: None, ..self }
+    }
+
+    /// The same without advice that names a tool which is not among these, those of the model that
+    /// reads it.
+    pub fn among(mut self, tools: Toolset) -> Self {
+        let missing =
+            [EXECUTE_SQL, WRITE_CAPABILITY, MANAGE_TASKS].into_iter().filter(|tool| !tools.has(tool)).collect::<Vec<_>>();
+        let fits = |advice: &Value| advice.as_str().is_none_or(|advice| !missing.iter().any(|tool| advice.contains(tool)));
+        self.more.retain(|name, value| !ADVICE.contains(&name.as_str()) || fits(value));
+        self
     }
 
     /// A tool that is not among those there are.

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::{Executor, RunningTurn, review};
 use crate::domain::{
-    Audience, Budget, Budgets, Context, EXECUTE_SCRIPT, Effect, Grade, Impact, Origin, Profile, TurnLimits, UPDATE_SCRIPT, Usage,
-    Used,
+    Audience, Budget, Budgets, Context, EXECUTE_SCRIPT, Effect, Grade, Impact, Origin, Profile, Spent, TurnLimits, UPDATE_SCRIPT,
+    Usage, Used,
 };
 use crate::governor::{self, RepeatedCall, Scope};
 use crate::model::Answer;
@@ -51,13 +51,14 @@ impl Law {
     pub(super) fn stops_any(&self) -> Option<String> {
         // The other limits stop the next model request: calls that were asked for within them are
         // made. The operator does nothing over a limit; only the last of its requests may have its
-        // calls made.
-        let calls = |budget: Budget| match self.profile.operates {
-            true => Budget { steps: None, ..budget },
+        // calls made, and no limit that is lower by now makes another one the last.
+        let calls = |budget: Budget, spent: Spent| match self.profile.operates {
+            true => Budget { steps: budget.steps.filter(|most| spent.steps > *most), ..budget },
             false => Budget { tool_calls: budget.tool_calls, ..Budget::default() },
         };
-        let Budgets { turn, conversation, day, tasks } = self.budgets;
-        let calls = Budgets { turn: calls(turn), conversation: calls(conversation), day: calls(day), tasks };
+        let (Budgets { turn, conversation, day, tasks }, used) = (self.budgets, &self.used);
+        let (turn, conversation) = (calls(turn, used.turn), calls(conversation, used.conversation));
+        let calls = Budgets { turn, conversation, day: calls(day, used.day), tasks };
         self.reached(&calls)
     }
 

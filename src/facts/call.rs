@@ -1,7 +1,7 @@
 //! Tool calls: proposed, classified, ended, undone.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::approval::APPROVALS;
 use super::campaign::ScriptRan;
@@ -9,7 +9,9 @@ use super::fact::{Fact, LogLine, Reading, line};
 use super::message::message_row;
 use super::rows::Table;
 use super::said::said;
-use crate::domain::{ApprovalId, CallRequest, CallState, Classification, Machine, Outcome, Role, StepId, ToolCallId, TurnId};
+use crate::domain::{
+    ApprovalId, CallRequest, CallState, Classification, Machine, Outcome, Role, StepId, ToolCallId, TurnId, as_written,
+};
 use crate::wire::ServerFrame;
 
 /// The law's word about a call that is not to run.
@@ -56,15 +58,12 @@ impl Fact for ToolCallProposed {
             });
             [TOOL_CALLS.set(call, row)]
         })
-        .frame(|_| {
-            let arguments = serde_json::from_str(arguments).unwrap_or_else(|_| Value::String(arguments.clone()));
-            ServerFrame::ToolCall { name: name.clone(), arguments, call: *call, turn: *turn }
-        })
+        .frame(|_| ServerFrame::ToolCall { name: name.clone(), arguments: as_written(arguments), call: *call, turn: *turn })
         .log(|reasoning| {
             // In the form of a planner's output; its reasoning stands in the line of the step
             // before.
-            let given = serde_json::from_str(arguments).unwrap_or_else(|_| Value::String(arguments.clone()));
-            let body = json!({ "action": { "name": name, "arguments": given }, "reasoning": reasoning, "done": false });
+            let body =
+                json!({ "action": { "name": name, "arguments": as_written(arguments) }, "reasoning": reasoning, "done": false });
             [line("planner_output", body, format!("{name} {arguments}"))]
         })
         .print(|| (format!("call {call} of {name} proposed"), arguments));

@@ -187,6 +187,16 @@ fn words_of_the_controller_at_a_limit_are_no_plan() {
 }
 
 #[test]
+fn a_call_that_is_refused_as_it_is_written_stands_in_the_log_as_it_is_written() {
+    for arguments in [r#"{"version":0,"document":{"a":1,"a":2}}"#, r#"{"n":12345678901234567890123}"#] {
+        let request = json!({"id": "c", "name": "update_global_context", "arguments": arguments});
+        let proposed = json!({"kind": "tool_call_proposed", "turn": 2, "step": 1, "call": 3, "request": request});
+        let line = event(&proposed.to_string()).log(None).pop().unwrap();
+        assert_eq!(line.body["action"]["arguments"], arguments);
+    }
+}
+
+#[test]
 fn a_note_is_shown_behind_the_answer_and_kept_apart_from_it() {
     let answered = json!({"kind": "step_answered", "turn": 2, "step": 1, "number": 1, "model": "m", "finish_reason": "stop",
         "content": "I cannot.", "last": true, "note": "No action was taken."});

@@ -87,6 +87,7 @@ pub struct Permit {
     approval: Option<ApprovalId>,
     context: Option<i64>,
     begun: bool,
+    tools: Toolset,
 }
 
 impl Permit {
@@ -108,6 +109,11 @@ impl Permit {
     /// The approval context of a campaign that allows it, and is counted down with it.
     pub fn context(&self) -> Option<i64> {
         self.context
+    }
+
+    /// The tools of the model that made the call: advice to it names no other.
+    pub fn tools(&self) -> Toolset {
+        self.tools
     }
 
     /// The same of a call whose beginning is recorded.
@@ -181,8 +187,10 @@ pub fn authorize(policy: &Policy, proposal: &Proposal, known: Evidence<'_>) -> V
     {
         return Verdict::Deny(Refusal::unknown_tool(&proposal.tool, tools));
     }
-    let permit =
-        |approval| Permit { call: proposal.call, proposal_sha256: proposal.sha256(), approval, context: None, begun: false };
+    let permit = |approval| {
+        let (call, proposal_sha256, tools) = (proposal.call, proposal.sha256(), policy.tools);
+        Permit { call, proposal_sha256, approval, context: None, begun: false, tools }
+    };
     // Only what campaigns do is ever allowed by a word for several things.
     let by_word =
         |effect: &Effect| matches!(effect, Effect::Persist | Effect::Interact | Effect::Script | Effect::Read | Effect::Write);

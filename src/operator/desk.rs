@@ -6,10 +6,11 @@ use chrono::{DateTime, TimeDelta, Utc};
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
+use super::recordings::Unwritten;
 use super::{Operator, mirror, recordings};
 use crate::channels::Channels;
 use crate::domain::operator::{OrderSource, Subject, beginning, question};
-use crate::domain::{ConversationId, TurnId, TurnState};
+use crate::domain::{ConversationId, TurnId, TurnState, seen_name};
 use crate::facts::{Event, EventRecord};
 use crate::store::{LastWords, OperatorWords, StoreError, Unsaid};
 
@@ -104,13 +105,14 @@ impl Desk {
     async fn look(&self, due: Due) -> Result<(), StoreError> {
         let conversation = self.operator.conversation().await?;
         let (store, home) = (&self.operator.store, &self.operator.settings.home);
-        if due.recordings || due.words {
-            // The recording is there before the message that names it.
-            recordings::write(store, conversation, home).await?;
-        }
+        // The recording is there before the message that names it.
+        let unwritten = match due.recordings || due.words {
+            true => recordings::write(store, conversation, home).await?,
+            false => Unwritten::new(),
+        };
         if due.words {
             for unsaid in store.unsaid_to_operator(conversation).await? {
-                self.say(conversation, unsaid).await?;
+                self.say(conversation, unsaid, &unwritten).await?;
             }
         }
         if due.scripts {
@@ -122,18 +124,19 @@ impl Desk {
         Ok(())
     }
 
-    async fn say(&self, conversation: ConversationId, unsaid: Unsaid) -> Result<(), StoreError> {
+    async fn say(&self, conversation: ConversationId, unsaid: Unsaid, unwritten: &Unwritten) -> Result<(), StoreError> {
         let (turn, source, key, text) = match unsaid {
             Unsaid::Asks { turn, source, approval, shown, until } => {
                 (turn, source, Subject::Question.key(approval.0), question(turn.0, &shown, until))
             }
             Unsaid::Ended { turn, source, state, reason, answer } => {
-                let recorded = !self.operator.store.risky_actions(conversation, Some(turn)).await?.is_empty();
+                let is_recorded = !self.operator.store.risky_actions(conversation, Some(turn)).await?.is_empty();
+                let recorded = is_recorded.then(|| recordings::words_about(turn, unwritten.get(&turn)));
                 (turn, source, Subject::Answer.key(turn.0), ended(turn, state, reason, answer, recorded))
             }
         };
-        // Nothing is written to a number that was taken off the list.
-        if !self.operator.settings.numbers.iter().any(|number| number.as_str() == source.address) {
+        // Nothing is written to a number that may give orders no more.
+        if !self.operator.settings.takes(&source.channel, &source.address) {
             return Ok(());
         }
         let (channel, address) = (&*source.channel, &*source.address);
@@ -171,9 +174,9 @@ impl Desk {
 }
 
 /// The words about a task that has ended.
-fn ended(turn: TurnId, state: TurnState, reason: Option<String>, answer: Option<LastWords>, recorded: bool) -> String {
+fn ended(turn: TurnId, state: TurnState, reason: Option<String>, answer: Option<LastWords>, recorded: Option<String>) -> String {
     let LastWords { text, unproven, note } = answer.unwrap_or_default();
-    let answer = Some(text).filter(|text| !text.trim().is_empty());
+    let answer = Some(text).filter(|text| !seen_name(text).is_empty());
     let mut text = match state {
         TurnState::Completed => answer.unwrap_or_else(|| format!("Task {turn} is done.")),
         _ => {
@@ -184,7 +187,6 @@ fn ended(turn: TurnId, state: TurnState, reason: Option<String>, answer: Option<
     // The channel cuts the rest into parts.
     text = beginning(&text).unwrap_or(text);
     let unproven = (unproven && state == TurnState::Completed).then(|| UNPROVEN.to_owned());
-    let recorded = recorded.then(|| format!("Recorded in recordings/turn-{turn}."));
     for more in [unproven, note, recorded].into_iter().flatten() {
         text += "\n\n";
         text += &more;

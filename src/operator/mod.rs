@@ -33,6 +33,14 @@ pub struct OperatorSettings {
     pub home: PathBuf,
 }
 
+impl OperatorSettings {
+    /// True if the messages of this number on this channel are orders: exactly as it stands in the
+    /// settings, since a number in another spelling is another author.
+    fn takes(&self, channel: &str, from: &str) -> bool {
+        self.channel == channel && self.numbers.iter().any(|number| number.as_str() == from)
+    }
+}
+
 /// The operator's desk. Cheap to clone.
 #[derive(Clone)]
 pub struct Operator {
@@ -64,18 +72,23 @@ impl Operator {
     }
 }
 
-/// Brings what is kept into line with the settings of a start: who may order, and the limits of a
-/// task.
+/// Brings what is kept into line with the settings of a start: who may order by which channel, and
+/// so is no contact of Relay's there, and the limits of a task.
 ///
 /// # Errors
 /// If the database does not answer.
 pub async fn settle(
     store: &Store,
-    OperatorNumbers { numbers, limits, .. }: &OperatorNumbers,
+    OperatorNumbers { channel, numbers, limits, .. }: &OperatorNumbers,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let numbers: Vec<_> = numbers.iter().map(ToString::to_string).collect();
-    store.only_numbers_order(&numbers, now).await?;
+    for task in store.only_these_order(channel, &numbers, now).await? {
+        tracing::warn!(%task, "a task is aborted: its number may give orders no more by its channel");
+    }
+    for instance in store.end_with_those_who_order(now).await? {
+        tracing::warn!(%instance, "a conversation of Relay is ended: its contact gives orders to the operator now");
+    }
     match limits {
         Some(limits) => set_limits(store, *limits, now).await,
         None => Ok(()),

@@ -231,9 +231,7 @@ fn shown(text: &str) -> String {
 
 impl Orders for OperatorOrders {
     fn is_theirs(&self, channel: &str, from: &str) -> bool {
-        // Exactly as it stands in the settings: a number in another spelling is another author.
-        let settings = &self.operator.settings;
-        settings.channel == channel && settings.numbers.iter().any(|number| number.as_str() == from)
+        self.operator.settings.takes(channel, from)
     }
 
     fn take<'a>(&'a self, order: NewOrder<'a>) -> BoxFuture<'a, Result<(), StoreError>> {

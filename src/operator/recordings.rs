@@ -1,22 +1,39 @@
 //! Recordings of actions with a high risk: a file for each, made from what the database has. The
 //! operations in whole and the pictures of the screen beside it are kept when the action runs.
 
+use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::domain::ConversationId;
+use crate::domain::{ConversationId, TurnId, as_written};
 use crate::store::{RecordedAction, Store, StoreError};
 use crate::whole_file;
 
 /// The folder of the recordings.
 pub(super) const RECORDINGS: &str = "recordings";
 
+/// The words about the recording of a task, which could not be written for this reason, if there is
+/// one.
+pub(super) fn words_about(turn: TurnId, unwritten: Option<&String>) -> String {
+    match unwritten {
+        None => format!("Recorded in {RECORDINGS}/turn-{turn}."),
+        Some(why) => format!(
+            "⚠ The recording could not be written to {RECORDINGS}/turn-{turn} ({why}). level3 tries again; the page shows the \
+             action meanwhile."
+        ),
+    }
+}
+
+/// The tasks with a recording that could not be written, each with the reason.
+pub(super) type Unwritten = BTreeMap<TurnId, String>;
+
 /// Writes the recordings that are not there yet.
-pub(super) async fn write(store: &Store, conversation: ConversationId, home: &Path) -> Result<(), StoreError> {
+pub(super) async fn write(store: &Store, conversation: ConversationId, home: &Path) -> Result<Unwritten, StoreError> {
+    let mut unwritten = Unwritten::new();
     for action in store.risky_actions(conversation, None).await? {
         let folder = home.join(RECORDINGS).join(format!("turn-{}", action.turn));
         let file = folder.join(format!("call-{}.json", action.call));
@@ -24,9 +41,10 @@ pub(super) async fn write(store: &Store, conversation: ConversationId, home: &Pa
             && let Err(error) = keep(&action, &folder, &file)
         {
             tracing::warn!(%error, file = %file.display(), "a recording cannot be written");
+            unwritten.insert(action.turn, error.to_string());
         }
     }
-    Ok(())
+    Ok(unwritten)
 }
 
 /// True if a recording is there, and was written behind the picture after its action, which may
@@ -38,13 +56,12 @@ fn is_whole(file: &Path, after: &Path) -> bool {
 
 fn keep(action: &RecordedAction, folder: &Path, file: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let arguments = serde_json::from_str(&action.arguments).unwrap_or_else(|_| Value::String(action.arguments.clone()));
     let beside = |part: &str| {
         let name = format!("call-{}-{part}", action.call);
         folder.join(&name).exists().then_some(name)
     };
     let recording = json!({
-        "turn": action.turn, "call": action.call, "name": action.name, "arguments": arguments, "state": action.state,
+        "turn": action.turn, "call": action.call, "name": action.name, "arguments": as_written(&action.arguments), "state": action.state,
         "governor": action.classification, "result": action.result, "logs": action.logs, "operations": action.operations,
         "proposed_at": action.created_at, "ended_at": action.ended_at,
         "operations_file": beside("operations.jsonl"), "screen_before": beside("before.png"), "screen_after": beside("after.png"),

@@ -36,7 +36,7 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 
 use crate::clock::{Clock, Random};
-use crate::domain::{CapabilityVersion, Outcome};
+use crate::domain::{CapabilityVersion, Outcome, Toolset};
 use crate::governor::Permit;
 
 pub use check::CheckedDraft;
@@ -197,10 +197,11 @@ impl Sandbox {
     pub async fn call(&self, permit: &Permit, capability: &CapabilityVersion, params: &Value, reach: Arc<dyn Reach>) -> Outcome {
         tracing::debug!(call = %permit.call(), capability = %capability.name, version = capability.version, "capability called");
         let terms = self.0.terms(&capability.grants, reach);
-        self.outcome(capability, params, &terms).await
+        self.outcome(capability, params, &terms, permit.tools()).await
     }
 
-    async fn outcome(&self, capability: &CapabilityVersion, params: &Value, terms: &run::RunTerms) -> Outcome {
+    /// The outcome for a model with these tools.
+    async fn outcome(&self, capability: &CapabilityVersion, params: &Value, terms: &run::RunTerms, tools: Toolset) -> Outcome {
         let ready = match self.validate_params(capability, params) {
             Ok(()) => self.0.stored(capability).await,
             Err(error) => Err(error),
@@ -211,7 +212,7 @@ impl Sandbox {
         };
         let outcome = match ran.result {
             Ok(result) => Outcome::ok(result),
-            Err(error) => Outcome::refused(&error.refusal()),
+            Err(error) => Outcome::refused(&error.refusal().among(tools)),
         };
         Outcome { logs: ran.logs, ..outcome }
     }

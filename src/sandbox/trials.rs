@@ -9,7 +9,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
-use crate::domain::{CapabilityVersion, Outcome, SourceLanguage, TestCase};
+use crate::domain::{CapabilityVersion, Outcome, SourceLanguage, TestCase, Toolset};
 use crate::wire::api::TestedCase;
 
 use super::component::{Bytes, Loaded, sha256};
@@ -50,7 +50,7 @@ impl Sandbox {
     /// sandbox: it gets nothing there, so its result says nothing of the code.
     pub async fn try_call(&self, capability: &CapabilityVersion, params: &Value) -> Option<Outcome> {
         let reach = Arc::<Refusing>::default();
-        let outcome = self.outcome(capability, params, &self.0.terms_of_trial(reach.clone())).await;
+        let outcome = self.outcome(capability, params, &self.0.terms_of_trial(reach.clone()), Toolset::Builder).await;
         (!reach.0.load(Ordering::Relaxed)).then_some(outcome)
     }
 }

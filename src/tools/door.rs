@@ -282,7 +282,7 @@ impl Tools {
         };
         match tool.prepare(Preparing { tools: &self.registry, catalogue, lease, arguments: given }).await {
             Ok(prepared) => Ok((arguments, Ok(prepared))),
-            Err(ToolError::Refused(refusal)) => Ok((arguments, Err(refusal))),
+            Err(ToolError::Refused(refusal)) => Ok((arguments, Err(refusal.among(of.toolset)))),
             Err(ToolError::Store(error)) => Err(error),
         }
     }

@@ -18,7 +18,7 @@ use super::pictures::Pictures;
 use crate::coach::{self, Coach, Showing};
 use crate::domain::{
     CallRequest, Context, ConversationId, DueTasks, Exchange, History, HistoryEntry, Image, MANAGE_TASKS, Moment, Profile, Task,
-    TurnId, TurnState,
+    ToolCallId, TurnId, TurnState, seen_name,
 };
 use crate::model::Entry;
 use crate::sandbox::teaching;
@@ -207,6 +207,11 @@ impl<'a> Conversation<'a> {
         entries
     }
 
+    /// A result of at most so many bytes. The model is told how it reads the rest if it can.
+    fn result(&self, content: &str, most: usize, call: ToolCallId) -> String {
+        if self.reads { cut::result(content, most, call) } else { cut::text(content, most) }
+    }
+
     /// The entries of a turn. If it did not end with an answer, a line behind it says so.
     fn shown(&self, exchange: &Exchange, detail: Detail) -> Vec<Entry> {
         let most = detail.result_bytes();
@@ -224,7 +229,7 @@ impl<'a> Conversation<'a> {
                     self.pictures.beside(said, images)
                 }
                 // Some providers refuse an empty answer.
-                HistoryEntry::Assistant(content, calls) if calls.is_empty() && content.trim().is_empty() => continue,
+                HistoryEntry::Assistant(content, calls) if calls.is_empty() && seen_name(content).is_empty() => continue,
                 HistoryEntry::Assistant(content, calls) if calls.is_empty() => {
                     match self.coach.shows(exchange, place, content, self.went_on(exchange, place)) {
                         Showing::Itself => Entry::Assistant { content: detail.text(content), calls: Vec::new() },
@@ -240,7 +245,8 @@ impl<'a> Conversation<'a> {
                     Entry::Assistant { content: detail.text(content), calls }
                 }
                 HistoryEntry::Tool(id, content, call, logged, refusal) => {
-                    let mut content = cut::result(content, most, *call) + &cut::logs(*logged, *call);
+                    let logged = if self.reads { cut::logs(*logged, *call) } else { String::new() };
+                    let mut content = self.result(content, most, *call) + &logged;
                     let lesson = self.coach.lesson(exchange, id, *refusal);
                     content.extend(lesson.map(|lesson| format!(" {lesson}")));
                     Entry::Tool { call_id: id.clone(), content, refusal: *refusal }

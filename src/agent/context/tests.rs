@@ -286,3 +286,15 @@ fn an_image_takes_the_room_of_its_tokens_and_not_of_its_letters() {
     let bytes = size(&[Entry::UserWithImages { content: "look".into(), images: vec![picture] }]);
     assert!((4000..8000).contains(&bytes), "{bytes}");
 }
+
+#[test]
+fn a_model_that_cannot_look_anything_up_is_told_of_no_way_to_do_so() {
+    let logged = HistoryEntry::Tool("c".into(), "x".repeat(2 * cut::RESULT_BYTES), ToolCallId(5), 3, None);
+    let history = History { exchanges: vec![exchange(1, vec![said("go"), logged])], more: true, ..History::default() };
+    let shown = |conversation: Conversation<'_>| texts(&conversation.entries(Extent::default())).join("\n");
+    let reads = shown(conversation(&history, None));
+    assert!(reads.contains("[logged 3 lines; execute_sql reads them") && reads.matches("SELECT").count() == 3, "{reads}");
+    let unread = shown(conversation(&history, None).unread());
+    assert!(unread.contains("bytes left out here"), "{unread}");
+    assert!(!unread.contains("execute_sql") && !unread.contains("SELECT") && !unread.contains("logged"), "{unread}");
+}

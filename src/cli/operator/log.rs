@@ -28,7 +28,9 @@ pub(super) fn run(home: &OperatorHome, task: i64, screen: &mut Screen<'_>) -> Re
         return Ok(());
     }
     for line in &lines {
-        screen.line(log_line(line))?;
+        let recording = line["recording"].as_str().map(|file| home.path().join(file));
+        let missing = recording.filter(|file| !file.exists()).map_or("", |_| " (this file is not there)");
+        screen.line(log_line(line) + missing)?;
     }
     Ok(())
 }
@@ -46,4 +48,27 @@ fn log_line(line: &Value) -> String {
         })
         .collect();
     format!("{time}  {:<22} {}", word("event"), fields.join(" · "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::OperatorEnvironment;
+
+    #[test]
+    fn a_recording_that_is_not_there_is_told_in_the_line_that_names_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = OperatorHome::find(Some(folder.path()), &OperatorEnvironment::default()).unwrap();
+        fs::create_dir_all(folder.path().join("logs")).unwrap();
+        let line = r#"{"event":"decision","at":"2026-11-24T19:20:21Z","decision":"record","recording":"call-1.json"}"#;
+        fs::write(home.log(1), line).unwrap();
+        let printed = || {
+            let mut out = Vec::new();
+            run(&home, 1, &mut Screen { out: &mut out, json: false, terminal: false }).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert!(printed().ends_with("recording: call-1.json (this file is not there)\n"), "{}", printed());
+        fs::write(folder.path().join("call-1.json"), "{}").unwrap();
+        assert!(printed().ends_with("recording: call-1.json\n"), "{}", printed());
+    }
 }

@@ -9,6 +9,7 @@ fn an_answer_says_nothing_when_it_is_empty_or_the_question() {
     for answer in [
         "",
         " \n",
+        "\u{200b}\u{a0}\n",
         "<tool_response>\n3\n</tool_response>",
         asked,
         "[2026-11-20T16:32:00Z] Make a table `shopping`, and add eggs.",

@@ -104,3 +104,15 @@ fn a_message_that_did_not_arrive_is_told_in_one_line_with_the_way_on() {
     );
     assert_eq!(Undelivered::of(Subject::Answer, Some(DeliveryState::Sent), None), None);
 }
+
+#[test]
+fn a_version_that_was_never_there_was_not_changed_meanwhile() {
+    let told = |given| {
+        let now = GlobalContext { version: 2, document: json!({ "a": 1 }), updated_at: None };
+        ContextRefused::Overtaken { given, now: Box::new(now) }.to_string()
+    };
+    assert_eq!(told(1), r#"it was changed meanwhile: it has version 2, not 1. It is now {"a":1}"#);
+    for never in [3, -1] {
+        assert_eq!(told(never), format!(r#"version {never} was never there; it has version 2. It is now {{"a":1}}"#));
+    }
+}

@@ -41,3 +41,13 @@ fn a_lesson_follows_the_reason_of_a_denial_unless_the_model_is_not_helped() {
         assert_eq!(refusal.without_lesson().for_model(), "It is so.");
     }
 }
+
+#[test]
+fn advice_that_names_a_tool_is_for_a_model_that_has_it() {
+    let refusal = Refusal::new(RefusalCode::CapabilityFault, "m").with("hint", "correct it with write_capability");
+    let refusal = refusal.with("what_now", "look again").with("detail", "write_capability");
+    assert_eq!(refusal.clone().among(Toolset::Builder), refusal);
+    assert_eq!(refusal.clone().among(Toolset::Only(&[WRITE_CAPABILITY])), refusal);
+    let told = refusal.among(Toolset::Only(&[EXECUTE_SQL])).for_model();
+    assert_eq!(told, r#"{"detail":"write_capability","error":"capability_failed","message":"m","what_now":"look again"}"#);
+}

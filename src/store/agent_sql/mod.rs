@@ -274,12 +274,12 @@ impl Store {
                         }
                         return Ok(Ok(answer));
                     }
-                    StatementsEnd::Asks(finding) => cannot_ask(&finding),
+                    StatementsEnd::Asks(finding) => cannot_ask(&finding, operation.permit.tools()),
                     StatementsEnd::Failed(error) => error,
                 }
             }
         };
-        let failed = failed.for_model();
+        let failed = failed.among(operation.permit.tools()).for_model();
         if !reads {
             let recorded = self.end_operation(lease, &operation, OperationState::Failed, Some(&failed), now).await;
             if let Err(StoreError::LostLease) = recorded {

@@ -3,7 +3,7 @@
 use sqlx::postgres::{PgDatabaseError, PgErrorPosition};
 
 use super::Failure;
-use crate::domain::{CallFault, EXECUTE_SQL, Finding, MANAGE_TASKS, Refusal, RefusalCode, WRITE_CAPABILITY, shortened};
+use crate::domain::{CallFault, EXECUTE_SQL, Finding, MANAGE_TASKS, Refusal, RefusalCode, Toolset, WRITE_CAPABILITY, shortened};
 use crate::postgres::TOO_LONG;
 use crate::store::StoreError;
 
@@ -33,12 +33,13 @@ pub(super) fn refusal(message: impl Into<String>) -> Refusal {
     Refusal::new(RefusalCode::Refused, message)
 }
 
-/// The refusal for a capability: its call cannot wait for a person in the middle.
-pub(super) fn cannot_ask(finding: &Finding) -> Refusal {
+/// The refusal for a capability: its call cannot wait for a person in the middle. A model with
+/// `tools` made it.
+pub(super) fn cannot_ask(finding: &Finding, tools: Toolset) -> Refusal {
     let why = finding.sentences().map(String::as_str).collect::<Vec<_>>().join(" ");
+    let instead = if tools.has(EXECUTE_SQL) { format!(": let the agent call `{EXECUTE_SQL}` itself") } else { String::new() };
     refusal(format!(
-        "{why} A person has to decide about this, and a capability cannot wait for that: let the agent call `{EXECUTE_SQL}` itself. Nothing \
-         of this statement was kept."
+        "{why} A person has to decide about this, and a capability cannot wait for that{instead}. Nothing of this statement was kept."
     ))
 }
 

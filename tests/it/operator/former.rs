@@ -3,7 +3,7 @@
 use level3::channels::LoopbackFault;
 use serde_json::json;
 
-use super::{Desk, OWNER, STRANGER, judged, noted};
+use super::{Desk, OWNER, STRANGER, judged, noted, write_program};
 use crate::support::{call, text};
 
 #[tokio::test]
@@ -42,5 +42,26 @@ async fn a_message_that_waits_for_such_a_number_is_not_sent() {
     let missed = desk.tasks().await[0]["undelivered"].clone();
     assert_eq!((&missed[0]["state"], &missed[0]["about"]), (&json!("failed"), &json!("answer")), "{missed}");
     assert_eq!(desk.phone(STRANGER).await.len(), 0);
+    desk.app.check_replay().await;
+}
+
+#[tokio::test]
+async fn the_orders_of_another_channel_end_and_the_new_one_is_free_for_the_same_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = write_program(folder.path(), "#!/bin/sh\necho '{\"kind\":\"status\",\"state\":\"online\"}'\ncat > /dev/null\n");
+    let mut desk = Desk::start().await;
+    desk.app.script([call("list_scripts", json!({})), judged("low", "low", "systemic", false)]);
+    desk.order("first").await;
+    desk.heard(1).await;
+    desk.order("second").await;
+    desk.heard(2).await;
+    desk.app.crash().await;
+    desk.app.set("LEVEL3_OPERATOR", &format!("whatsapp:{OWNER}"));
+    desk.app.set("LEVEL3_WHATSAPP", program.to_str().unwrap());
+    desk.app.start_again().await;
+    desk.until(&["ABORTED", "ABORTED"]).await;
+    assert!(desk.tasks().await[0]["reason"].as_str().unwrap().contains("no more by its channel"));
+    assert_eq!(desk.app.count("SELECT count(*) FROM relay_messages").await, 2, "the new channel hears nothing of the old one");
+    assert_eq!(desk.carried_out().await, 0);
     desk.app.check_replay().await;
 }

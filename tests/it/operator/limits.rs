@@ -105,6 +105,21 @@ async fn the_limits_of_a_start_hold_for_a_task_that_goes_on() {
     assert!(told.contains("was aborted") && told.contains("`limits.max_iterations`"), "{told}");
 }
 
+#[tokio::test]
+async fn a_confirmed_action_is_not_made_over_the_limits_of_a_later_start() {
+    let mut desk = Desk::start().await;
+    desk.app.script(super::lists()).script([call("list_scripts", json!({})), judged("low", "low", "systemic", false)]);
+    desk.order("list them twice").await;
+    assert!(desk.heard(1).await.contains("CONFIRMAR"));
+    desk.app.crash().await;
+    desk.app.set("LEVEL3_OPERATOR_LIMITS", "1,5,50000");
+    desk.app.start_again().await;
+    desk.order("CONFIRMAR").await;
+    let told = desk.heard(2).await;
+    assert!(told.contains("was aborted") && told.contains("made 2 model requests; the limit is 1"), "{told}");
+    assert_eq!(desk.carried_out().await, 1, "only what came before the question");
+}
+
 /// The planner runs the script.
 fn runs() -> Reply {
     call("execute_script", json!({"name": "double", "arguments": {"n": 4}}))

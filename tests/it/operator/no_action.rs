@@ -161,3 +161,12 @@ async fn a_list_of_tasks_says_of_an_answer_that_nothing_recorded_shows_it() {
     let unproven: Vec<_> = desk.tasks().await.iter().map(|task| task.get("unproven").cloned()).collect();
     assert_eq!(unproven, [Some(json!(true)), None]);
 }
+
+#[tokio::test]
+async fn an_answer_of_which_nothing_can_be_seen_is_none() {
+    let desk = Desk::start().await;
+    desk.app.script([text("\u{200b}\u{a0}\n"), text("\u{200b}")]);
+    desk.order("hello").await;
+    let told = desk.heard(1).await;
+    assert!(told.starts_with("Task 1 was aborted.") && told.contains("empty answer twice"), "{told}");
+}

@@ -106,3 +106,22 @@ async fn a_recording_has_a_request_that_no_grant_allows_although_the_script_hide
     assert_eq!(tried["request"]["url"], "https://evil.example/steal?d=1", "{tried}");
     assert!(tried["refused"].as_str().unwrap().contains("was not granted"), "{tried}");
 }
+
+#[tokio::test]
+async fn a_recording_that_cannot_be_written_is_not_told_as_if_it_were_there() {
+    let desk = Desk::start().await;
+    std::fs::create_dir_all(desk.home().join("recordings")).unwrap();
+    std::fs::write(desk.home().join("recordings/turn-1"), "in the way").unwrap();
+    desk.app.script([call("list_scripts", json!({})), judged("low", "high", "local", false), text("None.")]);
+    desk.order("list them").await;
+    let told = desk.heard(1).await;
+    assert!(told.starts_with("None.\n\n⚠ The recording could not be written to recordings/turn-1 ("), "{told}");
+    assert!(told.contains("level3 tries again") && !told.contains("Recorded in"), "{told}");
+    // It does so with the next thing that happens.
+    std::fs::remove_file(desk.home().join("recordings/turn-1")).unwrap();
+    desk.app.script([text("Hello.")]);
+    desk.order("hello").await;
+    desk.heard(2).await;
+    let shown = desk.done(reqwest::Method::GET, "/api/operator/tasks/1/recordings", None).await;
+    desk.file(&format!("recordings/turn-1/call-{}.json", shown["recordings"][0]["call"])).await;
+}

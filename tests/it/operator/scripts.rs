@@ -159,3 +159,28 @@ async fn a_script_is_shown_its_arguments_and_nothing_else() {
         assert!(!shown.contains(hidden), "{hidden} in {shown}");
     }
 }
+
+#[tokio::test]
+async fn the_planner_is_sent_to_no_tool_that_it_does_not_have() {
+    let desk = Desk::start().await;
+    let code = "export default function tell(params) {
+  console.log('tells', params.n);
+  if (params.n === 2) return params.word.length;
+  return params.n;
+}";
+    let script = json!({
+        "name": "tell", "description": "Tells a number.", "code": code,
+        "parameters_schema": {"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]},
+        "tests": [{"params": {"n": 1}, "expect": 1}],
+    });
+    let runs = |n: i64| call("execute_script", json!({"name": "tell", "arguments": {"n": n}}));
+    desk.app.script([call("create_script", script), harmless(), runs(1), harmless(), runs(2), harmless(), text("Told.")]);
+    desk.order("tell me").await;
+    desk.heard(1).await;
+    let requests = desk.app.script.requests();
+    let read = format!("{:?}", requests.last().unwrap().entries);
+    assert!(read.contains("TypeError"), "{read}");
+    for tool in ["execute_sql", "write_capability", "manage_tasks"] {
+        assert!(!read.contains(tool), "{tool}: {read}");
+    }
+}
