@@ -145,7 +145,8 @@ test("nothing_is_deleted_without_a_yes_and_the_question_says_what", option, asyn
   await press(".todo-done > summary");
   await press("[data-testid=clear-done]");
   await sees("[data-testid=question]");
-  assert.match(await textOf("[data-testid=question]"), /Should I delete 1 completed task\?\s+Pay the rent/);
+  // A question may come before the list that has the title.
+  await is(`/Should I delete 1 completed task\\?\\s+Pay the rent/.test(document.querySelector("[data-testid=question]").innerText)`);
   assert.equal(server.todos.length, 4);
   await answers(true);
   await is(`document.querySelector(".todo-done").hidden`);

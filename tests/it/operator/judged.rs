@@ -7,6 +7,7 @@ use level3::model::Entry;
 use serde_json::{Value, json};
 
 use super::{Desk, body, noted};
+use crate::support::api::ask;
 use crate::support::{call, text};
 
 /// The words behind an answer that nothing shows.
@@ -133,9 +134,11 @@ async fn the_law_is_stricter_than_a_governor_that_finds_nothing() {
 }
 
 #[tokio::test]
-async fn a_governor_that_is_switched_off_judges_the_operator_all_the_same() {
+async fn the_governor_of_the_operator_cannot_be_switched_off_and_no_rule_stills_it() {
     let desk = Desk::start().await;
-    desk.done(reqwest::Method::PUT, "/api/policy/operator", Some(json!({"governor": false}))).await;
+    let off = Some(json!({"governor": false}));
+    let (status, said) = ask(&desk.app, reqwest::Method::PUT, "/api/policy/operator", off).await;
+    assert!(status == 400 && said["error"].as_str().unwrap().contains("is always on"), "{said}");
     desk.done(reqwest::Method::PUT, "/api/policy/operator/rules/list_scripts", Some(json!({"rule": "always"}))).await;
     desk.app.script([call("list_scripts", json!({})), super::judged("low", "low", "systemic", false)]);
     desk.order("scripts?").await;
