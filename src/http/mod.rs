@@ -23,7 +23,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
-use axum::routing::{any, get};
+use axum::routing::get;
 use axum::{Router, middleware};
 use chrono::{DateTime, Utc};
 use tokio::net::TcpListener;
@@ -135,7 +135,6 @@ impl Doors {
             .route("/chat", get(chat::open))
             .nest("/api", api::routes())
             // A nest does not take its own name with a slash behind it.
-            .route("/api/", any(api::nothing))
             .route("/mcp", mcp)
             .nest("/v1", v1::routes())
             .nest("/voice/vapi", vapi::routes())

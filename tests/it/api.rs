@@ -122,7 +122,6 @@ async fn every_wrong_request_is_refused_with_a_sentence() {
         (put.clone(), "/api/policy/builder", Some(json!({"mode": "wild"})), 400, "body cannot be taken"),
         (put.clone(), "/api/policy/builder", Some(json!({"budgets": {"turn": {"steps": -1}}})), 400, "`turn`"),
         (put.clone(), "/api/policy/operator", Some(json!({"governor": false})), 400, "the governor is always on"),
-        (get.clone(), "/api/", None, 404, "there is nothing here; docs/api.md"),
         (get.clone(), "/api/conversations?archived=x", None, 400, "`archived`: true or false is expected"),
         (put.clone(), "/api/policy/builder/rules/restart", Some(json!({})), 400, "missing field `rule`"),
         (put.clone(), "/api/policy/builder/rules/restart", Some(json!({"rule": "sometimes"})), 400, "sometimes"),

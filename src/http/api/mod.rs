@@ -109,17 +109,12 @@ pub(super) fn routes() -> Router<Closed> {
         .route("/voice/speech", post(speech::speech))
         .route("/voice/trial", post(speech::trial))
         .merge(people())
-        .fallback(nothing)
+        .fallback(async || ApiRefusal::unknown("there is nothing here; docs/api.md lists what there is"))
         .method_not_allowed_fallback(async || ApiRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address has no such method"))
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
         .layer(middleware::from_fn(reply::json_only))
         // Sound is no JSON. No form of another page's has its type either.
         .route("/voice/transcriptions", post(speech::transcribe).layer(DefaultBodyLimit::max(MOST_SPEECH)))
-}
-
-/// The answer of an address that is none.
-pub(super) async fn nothing() -> ApiRefusal {
-    ApiRefusal::unknown("there is nothing here; docs/api.md lists what there is")
 }
 
 /// Oneself, and the other users.
