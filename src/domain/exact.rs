@@ -58,8 +58,7 @@ pub fn held(json: &str) -> Result<(), String> {
 
 /// The value that a JSON text says; the text itself if no value says the same.
 pub fn as_written(text: &str) -> Value {
-    let faithful = undoubled(text).is_ok() && held(text).is_ok();
-    let value = faithful.then(|| serde_json::from_str(text).ok()).flatten();
+    let value = faithful(text).ok().and_then(|()| serde_json::from_str(text).ok());
     value.unwrap_or_else(|| Value::String(text.to_owned()))
 }
 

@@ -134,7 +134,6 @@ impl Doors {
         Router::new()
             .route("/chat", get(chat::open))
             .nest("/api", api::routes())
-            // A nest does not take its own name with a slash behind it.
             .route("/mcp", mcp)
             .nest("/v1", v1::routes())
             .nest("/voice/vapi", vapi::routes())
